@@ -1,0 +1,291 @@
+/** Every error the runtime throws on purpose, and the HTTP answer each one stands for. */
+
+/** Why an identity was refused. For `onRefused` and diagnostics only: a client is never told (design I12). */
+export type RefusalReason =
+  | 'repeated'
+  | 'empty'
+  | 'too-long'
+  | 'malformed'
+  | 'algorithm'
+  | 'type'
+  | 'critical'
+  | 'key-id'
+  | 'unknown-key'
+  | 'signature'
+  | 'claims'
+  | 'issuer'
+  | 'audience'
+  | 'organization'
+  | 'not-yet-valid'
+  | 'expired'
+  | 'lifetime'
+  | 'keys-unavailable';
+
+/** The refusals of the broker's table (runtime protocol, "The Broker, from Inside the Cluster"). */
+export type BrokerRefusalCode =
+  | 'VALIDATION_FAILED'
+  | 'USER_SESSION_REQUIRED'
+  | 'IDENTITY_ASSERTION_INVALID'
+  | 'ORGANIZATION_INTEGRATION_NOT_CONFIGURED'
+  | 'QUERYMESH_NOT_ENABLED'
+  | 'QUERYMESH_IDENTITY_REJECTED'
+  | 'QUERYMESH_ACCESS_DENIED'
+  | 'QUERYMESH_QUERY_FAILED'
+  | 'QUERYMESH_UNAVAILABLE'
+  | 'APPLICATION_IDENTITY_NOT_READY';
+
+/**
+ * Every code a {@link QueryMeshError} can carry: the broker's own, and three of this client
+ * (`QUERYMESH_PROTOCOL_ERROR`, `QUERYMESH_TIMEOUT`, `QUERYMESH_ABORTED`).
+ */
+export type QueryMeshErrorCode =
+  | Exclude<BrokerRefusalCode, 'USER_SESSION_REQUIRED'>
+  | 'QUERYMESH_PROTOCOL_ERROR'
+  | 'QUERYMESH_TIMEOUT'
+  | 'QUERYMESH_ABORTED';
+
+/** Every code of this package. */
+export type RuntimeErrorCode =
+  | 'CONFIGURATION_INVALID'
+  | 'IDENTITY_ASSERTION_INVALID'
+  | 'APPLICATION_IDENTITY_NOT_READY'
+  | 'USER_SESSION_REQUIRED'
+  | 'QUERYMESH_ROW_INVALID'
+  | QueryMeshErrorCode;
+
+/**
+ * The base of every error here. It carries its own HTTP answer, so that a framework's default error
+ * handling already gives the right status and headers.
+ */
+export abstract class RuntimeError extends Error {
+  /** A stable code, safe to log and to send. */
+  abstract readonly code: RuntimeErrorCode;
+  /** The HTTP status this error stands for. */
+  readonly statusCode: number;
+  /** HTTP headers, in lower case, that belong to an answer made from this error. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(message: string, statusCode: number, headers: Record<string, string>, options?: ErrorOptions) {
+    super(message, options);
+    this.statusCode = statusCode;
+    this.headers = Object.freeze(headers);
+  }
+
+  /** The body a client may see: code and message, never a reason, a token or SQL. */
+  toJSON(): { code: RuntimeErrorCode; message: string } {
+    return { code: this.code, message: this.message };
+  }
+}
+
+// On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`.
+const named = (error: { prototype: object }, name: string): void => {
+  Object.defineProperty(error.prototype, 'name', { value: name, configurable: true, writable: true });
+};
+
+/** One fault of the configuration: the variable or option, and what is wrong with it (never its value). */
+export interface ConfigurationFault {
+  readonly name: string;
+  readonly problem: string;
+}
+
+/** Thrown by `createRuntime`, once, naming every wrong variable and option. Nothing has been fetched or verified. */
+export class ConfigurationError extends RuntimeError {
+  readonly code = 'CONFIGURATION_INVALID';
+  /** All faults found, in the order of the documentation's table. */
+  readonly faults: readonly ConfigurationFault[];
+
+  constructor(faults: readonly ConfigurationFault[]) {
+    const lines = faults.map((fault) => `  ${fault.name}: ${fault.problem}`).join('\n');
+    super(`nn-runtime is not configured correctly:\n${lines}`, 500, { 'cache-control': 'no-store' });
+    this.faults = Object.freeze([...faults]);
+  }
+}
+
+/**
+ * 401: the identity header is present and does not check out. Whatever was read of the token by then is not to be trusted,
+ * and none of it is here.
+ */
+export class IdentityRejectedError extends RuntimeError {
+  readonly code = 'IDENTITY_ASSERTION_INVALID';
+  /** For logs and metrics. Not enumerable: no serialiser sends it to a client by accident. */
+  declare readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason) {
+    super('The identity of this request does not check out.', 401, {
+      'cache-control': 'no-store',
+      'www-authenticate': 'NNumbers-Identity',
+    });
+    Object.defineProperty(this, 'reason', { value: reason });
+  }
+}
+
+/** 503: nobody can say now whether the identity is valid, since no usable key set could be had (design I9), or the runtime is closed. */
+export class IdentityUnavailableError extends RuntimeError {
+  readonly code = 'APPLICATION_IDENTITY_NOT_READY';
+
+  constructor() {
+    super('The identity of this request cannot be checked right now.', 503, {
+      'cache-control': 'no-store',
+      'retry-after': '5',
+    });
+  }
+}
+
+/** 401: this needs a person, and the request is anonymous or the person's session ended. Take them to sign-in. */
+export class SignInRequiredError extends RuntimeError {
+  readonly code = 'USER_SESSION_REQUIRED';
+
+  constructor() {
+    super('Sign in to continue.', 401, {
+      'cache-control': 'no-store',
+      'www-authenticate': 'NNumbers-Identity',
+    });
+  }
+}
+
+interface QueryMeshFact {
+  readonly statusCode: number;
+  readonly message: string;
+  readonly advice: string;
+  readonly retryable: boolean;
+}
+
+const fact = (statusCode: number, message: string, advice: string, retryable = false): QueryMeshFact => ({
+  statusCode,
+  message,
+  advice,
+  retryable,
+});
+
+// One message per code, ours: the broker's own text may quote the SQL (design Q3). The advice is the contract's "what to do".
+const QUERYMESH_FACTS: Readonly<Record<QueryMeshErrorCode, QueryMeshFact>> = {
+  VALIDATION_FAILED: fact(400, 'The query request is not valid.', 'Fix the request and repeat.'),
+  IDENTITY_ASSERTION_INVALID: fact(
+    401,
+    'The identity of this request does not check out.',
+    'Use the identity the platform hands over; never treat it as a person.',
+  ),
+  ORGANIZATION_INTEGRATION_NOT_CONFIGURED: fact(
+    409,
+    'The organization has no QueryMesh configured, or it is off.',
+    'The organization administrator configures it.',
+  ),
+  QUERYMESH_NOT_ENABLED: fact(
+    409,
+    'The application has not turned the querymesh capability on.',
+    'Run `zero services enable querymesh <service>`; it takes effect immediately.',
+  ),
+  QUERYMESH_IDENTITY_REJECTED: fact(
+    502,
+    'QueryMesh did not accept the token of who signed in.',
+    'When the realm lacks the scope QueryMesh requires, the platform administration fixes it; signing in again does not help.',
+  ),
+  QUERYMESH_ACCESS_DENIED: fact(
+    403,
+    'The data policies of the organization denied this query.',
+    'Ask the data administrator for access.',
+  ),
+  QUERYMESH_QUERY_FAILED: fact(
+    422,
+    'QueryMesh refused the query, or its result went past the cap.',
+    'Check the query and repeat; on 502, talk to whoever administers the QueryMesh.',
+  ),
+  QUERYMESH_UNAVAILABLE: fact(503, 'QueryMesh is not available right now.', 'Repeat in a moment.', true),
+  APPLICATION_IDENTITY_NOT_READY: fact(
+    503,
+    'The platform has no identity keys available right now.',
+    'Repeat; if it persists, run `zero services doctor organization-iam <service>`.',
+    true,
+  ),
+  QUERYMESH_PROTOCOL_ERROR: fact(
+    502,
+    'The answer of the broker is not of the protocol.',
+    'Talk to whoever administers the platform.',
+  ),
+  QUERYMESH_TIMEOUT: fact(
+    504,
+    'The query took longer than its time limit.',
+    'Ask for less, or raise `timeoutMs`.',
+  ),
+  QUERYMESH_ABORTED: fact(
+    499,
+    'The query was given up by its caller.',
+    'Nothing: the caller went away or aborted it.',
+  ),
+};
+
+/** What a {@link QueryMeshError} may be told besides its code. */
+export interface QueryMeshErrorDetails {
+  /** The status of the broker's answer, where the table allows two for a code (422 or 502). */
+  readonly statusCode?: number | undefined;
+  /** The broker's own message. It may quote the SQL. */
+  readonly brokerMessage?: string | undefined;
+  /** Seconds from the broker's Retry-After. Default 1 for a retryable code. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** What was thrown below: the reason of an abort. Never anything that holds SQL or a token. */
+  readonly cause?: unknown;
+  /** A more exact message of ours for VALIDATION_FAILED, such as which argument was wrong. Never a value. */
+  readonly message?: string | undefined;
+}
+
+/** A query that was refused or could not be finished. Carries the broker's code, its status, and what to do about it. */
+export class QueryMeshError extends RuntimeError {
+  readonly code: QueryMeshErrorCode;
+  /** Whether the same call may succeed in a moment, with nothing changed. */
+  readonly retryable: boolean;
+  /** What to do, in the contract's words. */
+  readonly advice: string;
+  /** The broker's own message, if it sent one. It may quote the SQL, so it is not enumerable and nothing prints it by itself. */
+  declare readonly brokerMessage: string | undefined;
+
+  constructor(code: QueryMeshErrorCode, details: QueryMeshErrorDetails = {}) {
+    const known = QUERYMESH_FACTS[code];
+    super(
+      details.message ?? known.message,
+      details.statusCode ?? known.statusCode,
+      {
+        'cache-control': 'no-store',
+        ...(known.retryable ? { 'retry-after': String(details.retryAfterSeconds ?? 1) } : {}),
+      },
+      'cause' in details && details.cause !== undefined ? { cause: details.cause } : undefined,
+    );
+    this.code = code;
+    this.retryable = known.retryable;
+    this.advice = known.advice;
+    Object.defineProperty(this, 'brokerMessage', { value: details.brokerMessage });
+  }
+}
+
+/** 502: a row does not fit the `row` schema of the call. Says where, never what: values and schema messages may hold data (design Q9). */
+export class QueryMeshRowError extends RuntimeError {
+  readonly code = 'QUERYMESH_ROW_INVALID';
+  /** The index of the first row that does not fit, from 0. */
+  readonly rowIndex: number;
+  /** The paths that failed in it, each as `name` or `name.inner.0`. */
+  readonly paths: readonly string[];
+
+  constructor(rowIndex: number, paths: readonly string[]) {
+    super('A row of the answer does not fit the schema it was asked for.', 502, {
+      'cache-control': 'no-store',
+    });
+    this.rowIndex = rowIndex;
+    this.paths = Object.freeze([...paths]);
+  }
+}
+
+/** Every error class of this package, for exhaustive handling. */
+export type AnyRuntimeError =
+  | ConfigurationError
+  | IdentityRejectedError
+  | IdentityUnavailableError
+  | SignInRequiredError
+  | QueryMeshError
+  | QueryMeshRowError;
+
+named(RuntimeError, 'RuntimeError');
+named(ConfigurationError, 'ConfigurationError');
+named(IdentityRejectedError, 'IdentityRejectedError');
+named(IdentityUnavailableError, 'IdentityUnavailableError');
+named(SignInRequiredError, 'SignInRequiredError');
+named(QueryMeshError, 'QueryMeshError');
+named(QueryMeshRowError, 'QueryMeshRowError');

@@ -1,0 +1,9 @@
+export {
+  ConfigurationError,
+  IdentityRejectedError,
+  IdentityUnavailableError,
+  QueryMeshError,
+  QueryMeshRowError,
+  RuntimeError,
+  SignInRequiredError,
+} from './errors.js';
