@@ -1,9 +1,32 @@
+export type { Column } from './answer.js';
+export { endWithResponse, type ResponseEnd } from './disconnect.js';
 export {
+  type AnyRuntimeError,
+  type BrokerRefusalCode,
   ConfigurationError,
+  type ConfigurationFault,
   IdentityRejectedError,
   IdentityUnavailableError,
   QueryMeshError,
+  type QueryMeshErrorCode,
   QueryMeshRowError,
+  type RefusalReason,
   RuntimeError,
+  type RuntimeErrorCode,
   SignInRequiredError,
 } from './errors.js';
+export type { RuntimeEvents } from './events.js';
+export { rowToObject } from './fields.js';
+export { type GuardedRequest, guardPerson } from './guard.js';
+export { type HeaderSource, identityHeaderLines } from './header.js';
+export { type HttpAnswer, httpAnswerOf } from './http-answer.js';
+export { type Anonymous, anonymous, assertPerson, type Identity, isPerson, type Person } from './identity.js';
+export { type InstantLike, toInstant } from './instant.js';
+export type { Refusal, RuntimeOptions } from './options.js';
+export type { QueryMesh, QueryOptions } from './query.js';
+export type { ObjectsOptions, QueryResult, RowObject } from './result.js';
+export type { RowOf } from './rows.js';
+export { type Caller, createRuntime, type Runtime, type RuntimeStatus } from './runtime.js';
+export { Sql, type SqlTag, type SqlValue, sql } from './sql.js';
+export type { StandardSchemaV1 } from './standard-schema.js';
+export type { BigintForm, JsonValue, Value } from './value.js';

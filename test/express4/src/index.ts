@@ -1,1 +1,34 @@
-export {};
+import { createServer, type Server } from 'node:http';
+import { errorHandler, type NNumbersOptions, nnumbers, requirePerson } from '@nn-runtime/express';
+import express from 'express';
+
+/** The routes of the behaviour suite on Express 4, compiled against the types of Express 4. */
+export function createExpress4Server(options: NNumbersOptions, handled: string[]): Server {
+  const app = express();
+  app.use(nnumbers(options));
+  app.use((request, _response, next) => {
+    handled.push(`${request.method} ${request.path}`);
+    next();
+  });
+  app.get('/me', (request, response) => {
+    response.json(request.identity);
+  });
+  app.post('/echo', express.text({ type: () => true, limit: '10mb' }), (request, response) => {
+    response.type('text/plain').send(request.body);
+  });
+  app.get('/private', requirePerson(), (request, response) => {
+    response.json(request.identity);
+  });
+  // Express 4 does not look at a returned promise, so a handler hands its failure on itself.
+  app.get('/query', (request, response, next) => {
+    request.queryMesh(String(request.query.sql)).then((result) => response.json(result), next);
+  });
+  app.get('/caught', (request, response) => {
+    request.queryMesh('SELECT 1').then(
+      (result) => response.json(result),
+      (error: { code: string }) => response.json({ caught: error.code }),
+    );
+  });
+  app.use(errorHandler());
+  return createServer(app);
+}

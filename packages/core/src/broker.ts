@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { BodyTooLargeError, readBody } from './body.js';
+import {
+  type BrokerRefusalCode,
+  QueryMeshError,
+  type QueryMeshErrorDetails,
+  SignInRequiredError,
+} from './errors.js';
+import { parseJsonObject } from './header.js';
+import type { QueryRequest } from './query.js';
+import { IDENTITY_HEADER } from './wire.js';
+
+/** What a call to the broker needs besides the query. */
+export interface BrokerOptions {
+  readonly queryUrl: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly maxResponseBytes: number;
+  /** Aborts when the runtime closes. */
+  readonly closing: AbortSignal;
+}
+
+/** The broker's answer to a query that succeeded, still bytes. */
+export interface BrokerAnswer {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+// Which statuses the contract gives each refusal. An answer that pairs them otherwise is not the protocol's.
+const STATUSES_OF_REFUSAL: Readonly<Record<BrokerRefusalCode, readonly number[]>> = {
+  VALIDATION_FAILED: [400],
+  USER_SESSION_REQUIRED: [401],
+  IDENTITY_ASSERTION_INVALID: [401],
+  ORGANIZATION_INTEGRATION_NOT_CONFIGURED: [409],
+  QUERYMESH_NOT_ENABLED: [409],
+  QUERYMESH_IDENTITY_REJECTED: [502],
+  QUERYMESH_ACCESS_DENIED: [403],
+  QUERYMESH_QUERY_FAILED: [422, 502],
+  QUERYMESH_UNAVAILABLE: [503],
+  APPLICATION_IDENTITY_NOT_READY: [503],
+};
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/**
+ * Sends one query, once, with the identity of the person who asks and nothing else (contract: "no path falls back to an
+ * application credential").
+ * @throws SignInRequiredError, QueryMeshError
+ */
+export async function askBroker(
+  compactIdentity: string,
+  request: QueryRequest,
+  options: BrokerOptions,
+): Promise<BrokerAnswer> {
+  if (request.signal?.aborted)
+    throw new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal.reason });
+  if (options.closing.aborted) throw new QueryMeshError('QUERYMESH_ABORTED');
+  const limit = limitCall(request, options.closing);
+  try {
+    return await Promise.race([limit.passed, send(compactIdentity, request, options, limit.signal)]);
+  } catch (error) {
+    throw limit.reason() ?? toQueryError(error);
+  } finally {
+    limit.release();
+  }
+}
+
+async function send(
+  compactIdentity: string,
+  request: QueryRequest,
+  options: BrokerOptions,
+  signal: AbortSignal,
+): Promise<BrokerAnswer> {
+  const response = await options.fetch(options.queryUrl, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      [IDENTITY_HEADER]: compactIdentity,
+    },
+    body: JSON.stringify({ sql: request.sql, max_rows: request.maxRows }),
+    // An identity goes to the configured broker and nowhere it points to.
+    redirect: 'error',
+    signal,
+  });
+  if (response.status === 200) {
+    return { status: 200, body: await readBody(response, options.maxResponseBytes) };
+  }
+  throw readRefusal(response, await readBody(response, MAX_REFUSAL_BYTES));
+}
+
+const refusalBody = z.object({
+  code: z.string().refine((code): code is BrokerRefusalCode => Object.hasOwn(STATUSES_OF_REFUSAL, code)),
+  message: z.string(),
+});
+
+function readRefusal(response: Response, body: Uint8Array): QueryMeshError | SignInRequiredError {
+  const refusal = refusalBody.safeParse(parseJsonObject(body));
+  if (!refusal.success) return new QueryMeshError('QUERYMESH_PROTOCOL_ERROR');
+  const { code, message } = refusal.data;
+  if (!STATUSES_OF_REFUSAL[code].includes(response.status))
+    return new QueryMeshError('QUERYMESH_PROTOCOL_ERROR');
+  if (code === 'USER_SESSION_REQUIRED') return new SignInRequiredError();
+  return new QueryMeshError(code, {
+    statusCode: response.status,
+    brokerMessage: message,
+    retryAfterSeconds: readRetryAfter(response.headers.get('retry-after')),
+  });
+}
+
+function readRetryAfter(value: string | null): number | undefined {
+  // RFC 9110 section 10.2.3, the delay form; a date would need two clocks to agree.
+  return value !== null && /^\d{1,6}$/.test(value) ? Number(value) : undefined;
+}
+
+function toQueryError(error: unknown): Error {
+  if (error instanceof QueryMeshError || error instanceof SignInRequiredError) return error;
+  if (error instanceof BodyTooLargeError) return new QueryMeshError('QUERYMESH_PROTOCOL_ERROR');
+  const systemCode = codeBelow(error);
+  // undici's own patience, which a longer `timeoutMs` than its five minutes runs into.
+  const timedOut = systemCode === 'UND_ERR_HEADERS_TIMEOUT' || systemCode === 'UND_ERR_BODY_TIMEOUT';
+  return new QueryMeshError(timedOut ? 'QUERYMESH_TIMEOUT' : 'QUERYMESH_UNAVAILABLE', causeOf(systemCode));
+}
+
+// Only the name of the fault (ECONNREFUSED): the error itself may hold the request, and with it the SQL and the identity.
+function causeOf(systemCode: string | undefined): QueryMeshErrorDetails {
+  return systemCode === undefined ? {} : { cause: new Error(systemCode) };
+}
+
+function codeBelow(error: unknown): string | undefined {
+  for (let below = error, depth = 0; below instanceof Error && depth < 4; below = below.cause, depth += 1) {
+    const code = 'code' in below ? below.code : undefined;
+    if (typeof code === 'string' && /^[A-Z][A-Z_0-9]{2,40}$/.test(code)) return code;
+  }
+  return undefined;
+}
+
+interface CallLimit {
+  /** Given to fetch. */
+  readonly signal: AbortSignal;
+  /** Rejects when the call is over, even if fetch does not listen to its signal. */
+  readonly passed: Promise<never>;
+  /** Why the call is over, if it is. */
+  reason(): QueryMeshError | undefined;
+  release(): void;
+}
+
+// Deadline, the caller's signal and the runtime's end, in one. AbortSignal.any would keep listeners on a long-lived signal.
+function limitCall(request: QueryRequest, closing: AbortSignal): CallLimit {
+  const controller = new AbortController();
+  let reason: QueryMeshError | undefined;
+  let reject: (error: QueryMeshError) => void = () => undefined;
+  const passed = new Promise<never>((_resolve, rejectPassed) => {
+    reject = rejectPassed;
+  });
+  passed.catch(() => undefined);
+  const end = (error: QueryMeshError): void => {
+    if (reason !== undefined) return;
+    reason = error;
+    reject(error);
+    controller.abort();
+  };
+  const onAbort = (): void => end(new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal?.reason }));
+  const onClosing = (): void => end(new QueryMeshError('QUERYMESH_ABORTED'));
+  const timer = setTimeout(() => end(new QueryMeshError('QUERYMESH_TIMEOUT')), request.timeoutMs);
+  request.signal?.addEventListener('abort', onAbort, { once: true });
+  closing.addEventListener('abort', onClosing, { once: true });
+  return {
+    signal: controller.signal,
+    passed,
+    reason: () => reason,
+    release() {
+      clearTimeout(timer);
+      request.signal?.removeEventListener('abort', onAbort);
+      closing.removeEventListener('abort', onClosing);
+    },
+  };
+}

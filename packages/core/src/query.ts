@@ -1,0 +1,74 @@
+import { QueryMeshError } from './errors.js';
+import type { QueryResult } from './result.js';
+import type { RowOf } from './rows.js';
+import { type Sql, sqlText } from './sql.js';
+import type { StandardSchemaV1 } from './standard-schema.js';
+import type { BigintForm } from './value.js';
+import { MAX_ROWS } from './wire.js';
+
+/** What one query may be told. */
+export interface QueryOptions<S extends StandardSchemaV1 | undefined = undefined> {
+  /** Cap on rows, 1 to 100,000. Past it the query fails, never fewer rows. Default: the broker's, 100,000. */
+  readonly maxRows?: number | undefined;
+  /** Ends the call when it aborts: QUERYMESH_ABORTED, with `cause: signal.reason`. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the call may take, in milliseconds: QUERYMESH_TIMEOUT after that. Default: `timeoutMs` of the runtime, 120,000. */
+  readonly timeoutMs?: number | undefined;
+  /** A Standard Schema (zod 4, valibot, arktype, …) that every row object must fit; its output is what `objects()` gives. */
+  readonly row?: S | undefined;
+  /** How 64-bit integers come out. Default `auto`: a number where it is exact, a BigInt where not. */
+  readonly bigint?: BigintForm | undefined;
+}
+
+/**
+ * Runs SQL in the organization's QueryMesh on behalf of the person of a request (runtime protocol, "The Broker, from Inside the
+ * Cluster"). The SQL is sent as written and reaches no log.
+ *
+ * @throws SignInRequiredError without a person, or when the person's session ended.
+ * @throws QueryMeshError for wrong arguments (VALIDATION_FAILED) and every refusal and failure.
+ * @throws QueryMeshRowError when a row does not fit `row`.
+ */
+export type QueryMesh = <S extends StandardSchemaV1 | undefined = undefined>(
+  sql: string | Sql,
+  options?: QueryOptions<S>,
+) => Promise<QueryResult<RowOf<S>>>;
+
+/** A query whose arguments are right. */
+export interface QueryRequest {
+  readonly sql: string;
+  readonly maxRows: number | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const LARGEST_TIMER_MS = 2_147_483_647;
+const BIGINT_MODES: readonly unknown[] = [undefined, 'auto', 'bigint', 'string', 'number'];
+
+/**
+ * Checks the arguments of a query.
+ * @throws QueryMeshError VALIDATION_FAILED, naming the argument, never its value.
+ */
+export function readQuery(
+  sql: string | Sql,
+  options: QueryOptions<StandardSchemaV1 | undefined>,
+  defaultTimeoutMs: number,
+): QueryRequest {
+  const text = sqlText(sql);
+  if (typeof text !== 'string' || text.trim() === '')
+    throw invalid('The SQL must be a string that is not blank.');
+  const { maxRows, signal, timeoutMs = defaultTimeoutMs, bigint } = options;
+  if (maxRows !== undefined && !(Number.isInteger(maxRows) && maxRows >= 1 && maxRows <= MAX_ROWS)) {
+    throw invalid(`maxRows must be an integer from 1 to ${MAX_ROWS}.`);
+  }
+  if (!(Number.isInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= LARGEST_TIMER_MS)) {
+    throw invalid(`timeoutMs must be an integer from 1 to ${LARGEST_TIMER_MS}.`);
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw invalid('signal must be an AbortSignal.');
+  if (!BIGINT_MODES.includes(bigint)) throw invalid('bigint must be "auto", "bigint", "string" or "number".');
+  return { sql: text, maxRows, timeoutMs, signal };
+}
+
+function invalid(message: string): QueryMeshError {
+  return new QueryMeshError('VALIDATION_FAILED', { message });
+}

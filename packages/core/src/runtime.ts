@@ -1,0 +1,192 @@
+import { askBroker, type BrokerOptions } from './broker.js';
+import { type ClaimReader, createClaimReader, validityFault } from './claims.js';
+import {
+  IdentityRejectedError,
+  IdentityUnavailableError,
+  QueryMeshError,
+  type RefusalReason,
+  RuntimeError,
+  SignInRequiredError,
+} from './errors.js';
+import { publish } from './events.js';
+import { oneHeaderValue, readToken } from './header.js';
+import { anonymous, type Identity, toPerson } from './identity.js';
+import { KeyStore, type KeyStoreStatus } from './keys.js';
+import { type Configuration, type RuntimeOptions, readConfiguration } from './options.js';
+import { type QueryMesh, type QueryOptions, readQuery } from './query.js';
+import { type QueryResult, readResult } from './result.js';
+import { validateRows } from './rows.js';
+import type { Sql } from './sql.js';
+import type { StandardSchemaV1 } from './standard-schema.js';
+import { VerifiedIdentities, type VerifiedIdentity } from './verified.js';
+import { verifyToken } from './verify.js';
+
+/** One request's caller: who it is, and queries on their behalf. Frozen; the signed identity itself is nowhere on it. */
+export interface Caller {
+  readonly identity: Identity;
+  readonly queryMesh: QueryMesh;
+}
+
+/** Facts for a health check; no secret among them. */
+export interface RuntimeStatus extends KeyStoreStatus {
+  /** How many verified identities are kept. */
+  readonly identities: number;
+}
+
+/** The runtime protocol for one application. */
+export interface Runtime {
+  /**
+   * Who a request is from. Absent (undefined, no lines) is anonymous; present must check out, or it is refused: never anonymous,
+   * never a person.
+   * @param header the value, or the header lines one by one (see `identityHeaderLines`).
+   * @throws IdentityRejectedError (401) when it does not check out.
+   * @throws IdentityUnavailableError (503) when nobody can say now, or after `close()`.
+   */
+  authenticate(header: string | readonly string[] | undefined): Promise<Caller>;
+  /** What is known of keys and identities. */
+  status(): RuntimeStatus;
+  /** Ends what is in flight: refreshes, and queries with QUERYMESH_ABORTED. Afterwards nobody is authenticated. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the runtime of one application: once per process, not per request, since it holds the keys and the verified identities.
+ * @throws ConfigurationError naming every wrong variable and option at once.
+ */
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  const configuration = readConfiguration(options);
+  for (const problem of configuration.environmentKeyProblems) {
+    publish('nn-runtime:keys.warning', { source: 'environment', problem });
+  }
+  return new ApplicationRuntime(configuration);
+}
+
+class ApplicationRuntime implements Runtime {
+  // All private by `#`: `inspect(runtime)` shows nothing.
+  readonly #configuration: Configuration;
+  readonly #keys: KeyStore;
+  readonly #readClaims: ClaimReader;
+  readonly #verified: VerifiedIdentities<Caller>;
+  readonly #closing = new AbortController();
+  readonly #broker: BrokerOptions;
+  readonly #anonymous: Caller;
+
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+    this.#keys = new KeyStore(configuration);
+    this.#readClaims = createClaimReader(configuration);
+    this.#verified = new VerifiedIdentities(configuration.maxIdentities);
+    this.#broker = { ...configuration, closing: this.#closing.signal };
+    this.#anonymous = createCaller(anonymous, () => Promise.reject(new SignInRequiredError()));
+  }
+
+  async authenticate(header: string | readonly string[] | undefined): Promise<Caller> {
+    try {
+      if (this.#closing.signal.aborted) throw new IdentityUnavailableError();
+      const value = oneHeaderValue(header);
+      if (value === undefined) return this.#anonymous;
+      const known = this.#verified.get(value);
+      if (known !== undefined) {
+        if (this.#stillValid(known)) {
+          publish('nn-runtime:identity.verified', { cached: true });
+          return known.caller;
+        }
+        this.#verified.forget(value);
+      }
+      return await this.#verified.once(value, () => this.#verify(value));
+    } catch (error) {
+      this.#tellRefusal(error);
+      throw error;
+    }
+  }
+
+  status(): RuntimeStatus {
+    return { ...this.#keys.status(), identities: this.#verified.size };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#keys.close();
+    this.#verified.clear();
+  }
+
+  async #verify(value: string): Promise<VerifiedIdentity<Caller>> {
+    const token = readToken(value);
+    const key = await this.#keys.find(token.keyId);
+    const verifiedPayload = await verifyToken(token, key);
+    const { claims, payload } = this.#readClaims(verifiedPayload, this.#configuration.now());
+    const validity = { nbf: claims.nbf, exp: claims.exp };
+    const caller = createCaller(toPerson(claims, payload), (sql, options) =>
+      this.#query(token.compact, validity, sql, options),
+    );
+    publish('nn-runtime:identity.verified', { cached: false });
+    return { compact: token.compact, caller, keyId: token.keyId, key, ...validity };
+  }
+
+  // Kept identities answer to clock and key set at each use, as a new one would.
+  #stillValid(known: VerifiedIdentity<Caller>): boolean {
+    const { clockToleranceSeconds, now } = this.#configuration;
+    return (
+      validityFault(known, clockToleranceSeconds, now()) === undefined &&
+      this.#keys.stillTrusts(known.keyId, known.key)
+    );
+  }
+
+  async #query<S extends StandardSchemaV1 | undefined>(
+    compact: string,
+    validity: { nbf: number; exp: number },
+    sql: string | Sql,
+    options: QueryOptions<S> = {},
+  ): Promise<QueryResult<never>> {
+    const { clockToleranceSeconds, now, timeoutMs } = this.#configuration;
+    const startedAtMs = now();
+    let status = 0;
+    let bytes = 0;
+    try {
+      if (validityFault(validity, clockToleranceSeconds, startedAtMs) !== undefined) {
+        throw new QueryMeshError('IDENTITY_ASSERTION_INVALID');
+      }
+      const answer = await askBroker(compact, readQuery(sql, options, timeoutMs), this.#broker);
+      status = answer.status;
+      bytes = answer.body.byteLength;
+      const result = readResult(answer.body, { bigint: options.bigint });
+      const rows = result.rows.length;
+      publish('nn-runtime:query', { status, code: 'OK', rows, bytes, milliseconds: now() - startedAtMs });
+      return (
+        options.row === undefined ? result : await validateRows(result, options.row)
+      ) as QueryResult<never>;
+    } catch (error) {
+      if (error instanceof RuntimeError) status ||= error.statusCode;
+      const code = error instanceof RuntimeError ? error.code : 'ERROR';
+      publish('nn-runtime:query', { status, code, rows: 0, bytes, milliseconds: now() - startedAtMs });
+      throw error;
+    }
+  }
+
+  #tellRefusal(error: unknown): void {
+    const reason: RefusalReason | undefined =
+      error instanceof IdentityRejectedError
+        ? error.reason
+        : error instanceof IdentityUnavailableError
+          ? 'keys-unavailable'
+          : undefined;
+    if (reason === undefined || !(error instanceof RuntimeError)) return;
+    const refusal = { reason, statusCode: error.statusCode };
+    publish('nn-runtime:identity.refused', refusal);
+    try {
+      this.#configuration.onRefused(refusal);
+    } catch {
+      // What it threw may hold anything; that it threw is what its author needs to know.
+      process.emitWarning('onRefused threw; the refusal stands', 'NNRuntimeWarning');
+    }
+  }
+}
+
+function createCaller(
+  identity: Identity,
+  query: (sql: string | Sql, options?: QueryOptions<StandardSchemaV1 | undefined>) => Promise<unknown>,
+): Caller {
+  // The identity's signed form lives in the closure alone. The function is frozen as well: callers of one person share it.
+  const queryMesh = ((sql, options) => query(sql, options)) as QueryMesh;
+  return Object.freeze({ identity, queryMesh: Object.freeze(queryMesh) });
+}

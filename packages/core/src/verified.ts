@@ -1,0 +1,63 @@
+import type { KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+/** An identity that was verified, with what must still hold at each use. */
+export interface VerifiedIdentity<C> {
+  /** The whole token it was verified from. */
+  readonly compact: string;
+  readonly caller: C;
+  readonly keyId: string;
+  readonly key: KeyObject;
+  /** Seconds since the epoch. */
+  readonly nbf: number;
+  readonly exp: number;
+}
+
+/**
+ * Verified identities, bounded; and those being verified, once each. A signature is looked up, the whole token compared:
+ * the twin (r, n−s) of a signature verifies too, and is simply
+ * another token here (design I2, I10). Failures are never kept.
+ */
+export class VerifiedIdentities<C> {
+  readonly #kept: LRUCache<string, VerifiedIdentity<C>> | undefined;
+  readonly #underWay = new Map<string, Promise<C>>();
+
+  constructor(maxIdentities: number) {
+    this.#kept = maxIdentities === 0 ? undefined : new LRUCache({ max: maxIdentities });
+  }
+
+  get size(): number {
+    return this.#kept?.size ?? 0;
+  }
+
+  get(compact: string): VerifiedIdentity<C> | undefined {
+    const found = this.#kept?.get(signatureOf(compact));
+    return found?.compact === compact ? found : undefined;
+  }
+
+  forget(compact: string): void {
+    this.#kept?.delete(signatureOf(compact));
+  }
+
+  /** Runs a verification, or joins the one of the same token that is under way. */
+  once(compact: string, verify: () => Promise<VerifiedIdentity<C>>): Promise<C> {
+    const underWay = this.#underWay.get(compact);
+    if (underWay !== undefined) return underWay;
+    const verification = verify()
+      .then((verified) => {
+        this.#kept?.set(signatureOf(compact), verified);
+        return verified.caller;
+      })
+      .finally(() => this.#underWay.delete(compact));
+    this.#underWay.set(compact, verification);
+    return verification;
+  }
+
+  clear(): void {
+    this.#kept?.clear();
+  }
+}
+
+function signatureOf(compact: string): string {
+  return compact.slice(compact.lastIndexOf('.') + 1);
+}

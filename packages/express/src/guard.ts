@@ -1,0 +1,28 @@
+import { guardPerson, type Identity } from '@nn-runtime/core';
+import type { Middleware } from './middleware.js';
+import { send } from './send.js';
+
+/**
+ * A middleware for routes that need a person. An anonymous page navigation is redirected to sign-in and comes back; anything else
+ * anonymous gets 401 `{ code: 'USER_SESSION_REQUIRED', message, login_path }`.
+ */
+export function requirePerson(): Middleware {
+  return (request, response, next) => {
+    const { identity, originalUrl = request.url } = request as {
+      identity?: Identity;
+      originalUrl?: string;
+      url?: string;
+    };
+    if (identity === undefined) {
+      next(new Error('requirePerson() needs the nnumbers middleware: use it before this route'));
+      return;
+    }
+    const answer = guardPerson(identity, {
+      method: request.method ?? '',
+      target: originalUrl ?? '',
+      headers: request.headers,
+    });
+    if (answer === undefined) next();
+    else send(response, answer);
+  };
+}

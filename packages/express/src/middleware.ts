@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type Caller,
+  createRuntime,
+  endWithResponse,
+  httpAnswerOf,
+  identityHeaderLines,
+  type Runtime,
+  RuntimeError,
+  type RuntimeOptions,
+} from '@nn-runtime/core';
+import { send } from './send.js';
+
+/** A middleware of Express 4 and 5 alike; it needs no more of a request than Node gives. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/** The middleware, and the runtime behind it. */
+export type NNumbersMiddleware = Middleware & {
+  /** For health checks (`status()`) and for `close()` when the application ends. */
+  readonly runtime: Runtime;
+};
+
+/** Options of the middleware: those of `createRuntime`, or a runtime that was made elsewhere. */
+export interface NNumbersOptions extends RuntimeOptions {
+  /** A ready runtime; the other options are not looked at then. Default: one of its own. */
+  readonly runtime?: Runtime | undefined;
+}
+
+// Requests this package decorated, by itself and not by a property anybody could set.
+const callers = new WeakMap<IncomingMessage, Caller>();
+
+/**
+ * The Express middleware: `app.use(nnumbers())`. Decorates every request with `identity` and `queryMesh`, and refuses with 401 a request
+ * whose identity does not check out (503 when that cannot be known). Make it once; used twice on a request, it verifies once.
+ * @throws ConfigurationError at once, naming every wrong variable.
+ */
+export function nnumbers(options: NNumbersOptions = {}): NNumbersMiddleware {
+  const runtime = options.runtime ?? createRuntime(options);
+  // Not an async function: Express 4 does not look at a returned promise.
+  const middleware: Middleware = (request, response, next) => {
+    const caller = callers.get(request);
+    if (caller !== undefined) {
+      decorate(request, response, caller);
+      next();
+      return;
+    }
+    runtime.authenticate(identityHeaderLines(request)).then(
+      (authenticated) => {
+        callers.set(request, authenticated);
+        decorate(request, response, authenticated);
+        next();
+      },
+      (error: unknown) => {
+        // Sent from here: an application's error handler must not be able to turn it into a success.
+        if (error instanceof RuntimeError) send(response, httpAnswerOf(error));
+        else next(error);
+      },
+    );
+  };
+  return Object.assign(middleware, { runtime });
+}
+
+// Defined, not assigned: whatever an earlier middleware left there, a value or a setter, is replaced.
+function decorate(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+  const property = { configurable: true, enumerable: true, writable: true };
+  Object.defineProperty(request, 'identity', { ...property, value: caller.identity });
+  Object.defineProperty(request, 'queryMesh', {
+    ...property,
+    value: endWithResponse(caller.queryMesh, response),
+  });
+}

@@ -1,0 +1,26 @@
+import { guardPerson } from '@nn-runtime/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { send } from './send.js';
+
+/** An `onRequest` hook. */
+export type PersonGuard = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/**
+ * A hook for routes that need a person: `{ onRequest: requirePerson() }`. An anonymous page navigation is redirected to sign-in and
+ * comes back; anything else anonymous gets 401 `{ code: 'USER_SESSION_REQUIRED', message, login_path }`.
+ */
+export function requirePerson(): PersonGuard {
+  return async (request, reply) => {
+    if (request.identity === undefined) {
+      throw new Error(
+        'requirePerson() needs the nnumbers plugin: register it before this route, in this scope or above',
+      );
+    }
+    const answer = guardPerson(request.identity, {
+      method: request.method,
+      target: request.originalUrl,
+      headers: request.headers,
+    });
+    return answer === undefined ? undefined : send(reply, answer);
+  };
+}

@@ -1,0 +1,77 @@
+import { STATUS_CODES } from 'node:http';
+import {
+  createRuntime,
+  endWithResponse,
+  httpAnswerOf,
+  identityHeaderLines,
+  type Runtime,
+  RuntimeError,
+  type RuntimeOptions,
+} from '@nn-runtime/core';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { send } from './send.js';
+
+/** Options of the plugin: those of `createRuntime`, or a runtime that was made elsewhere and is closed there. */
+export interface NNumbersOptions extends RuntimeOptions {
+  /** A ready runtime; the other options are not looked at then. Default: one of its own, closed with the application. */
+  readonly runtime?: Runtime | undefined;
+}
+
+const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
+  for (const name of ['identity', 'queryMesh']) {
+    if (app.hasRequestDecorator(name)) {
+      throw new Error(
+        `request.${name} exists already: nnumbers is registered in this scope or above it, or another plugin owns the name`,
+      );
+    }
+  }
+  const runtime = options.runtime ?? createRuntime(options);
+  app.decorate('nnumbers', runtime);
+  app.decorateRequest('identity');
+  app.decorateRequest('queryMesh');
+
+  // onRequest: a body is never read for a request that is refused. It runs for unknown routes too, so a bad identity
+  // is 401 there as well.
+  app.addHook('onRequest', async (request, reply) => {
+    try {
+      const caller = await runtime.authenticate(identityHeaderLines(request.raw));
+      request.setDecorator('identity', caller.identity);
+      request.setDecorator('queryMesh', endWithResponse(caller.queryMesh, reply.raw));
+      return;
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      // Sent from here and not thrown: an application's error handler must not be able to turn it into a success.
+      return send(reply, httpAnswerOf(error));
+    }
+  });
+
+  // A refusal no handler caught. Fastify's own error body is replaced by the platform's `{ code, message }`, status and headers being
+  // right already; whatever an application's error handler sends is left as it is.
+  const uncaught = new WeakMap<FastifyRequest, RuntimeError>();
+  app.addHook('onError', async (request, _reply, error) => {
+    if (error instanceof RuntimeError) uncaught.set(request, error);
+  });
+  app.addHook('onSend', async (request, reply, body) => {
+    const error = uncaught.get(request);
+    if (error === undefined || body !== fastifyErrorBody(error)) return body;
+    const answer = httpAnswerOf(error);
+    reply.headers(answer.headers).header('content-length', Buffer.byteLength(answer.body ?? ''));
+    return answer.body;
+  });
+
+  if (options.runtime === undefined) app.addHook('onClose', () => runtime.close());
+};
+
+// What Fastify's default handler makes of an error (lib/error-handler.js, fallbackErrorHandler).
+function fastifyErrorBody({ statusCode, code, message }: RuntimeError): string {
+  return JSON.stringify({ statusCode, code, error: STATUS_CODES[statusCode], message });
+}
+
+/**
+ * The Fastify plugin: `await app.register(nnumbers)`. Decorates every request of its scope with `identity` and `queryMesh`, and refuses
+ * with 401 a request whose identity does not check out (503 when that cannot be known).
+ * @throws ConfigurationError at registration, naming every wrong variable at once.
+ */
+export const nnumbers = fp(plugin, { fastify: '5.x', name: '@nn-runtime/fastify' });
+export default nnumbers;

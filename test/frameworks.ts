@@ -1,0 +1,107 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errorHandler, nnumbers as middleware, requirePerson as personMiddleware } from '@nn-runtime/express';
+import nnumbers, { type NNumbersOptions, requirePerson } from '@nn-runtime/fastify';
+import { createExpress4Server } from '@nn-runtime-test/express4';
+import express from 'express';
+import Fastify from 'fastify';
+
+/** One application with the same routes on each framework: what is true of one must be true of all. */
+export interface Framework {
+  readonly name: string;
+  start(options: NNumbersOptions): Promise<RunningApplication>;
+}
+
+export interface RunningApplication {
+  readonly url: string;
+  readonly port: number;
+  /** `METHOD /path` of every request that got past the identity check. */
+  readonly handled: string[];
+  close(): Promise<void>;
+}
+
+export const frameworks: readonly Framework[] = [
+  {
+    name: 'Fastify 5',
+    async start(options) {
+      const handled: string[] = [];
+      const app = Fastify({ bodyLimit: 10_000_000 });
+      await app.register(nnumbers, options);
+      app.addHook('onRequest', async (request) => {
+        handled.push(`${request.method} ${request.url.split('?')[0]}`);
+      });
+      app.removeAllContentTypeParsers();
+      app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+      app.get('/me', async (request) => request.identity);
+      app.post('/echo', async (request, reply) => reply.type('text/plain').send(request.body));
+      app.get('/private', { onRequest: requirePerson() }, async (request) => request.identity);
+      app.get<{ Querystring: { sql: string } }>('/query', async (request) =>
+        request.queryMesh(request.query.sql),
+      );
+      app.get('/caught', async (request) => {
+        try {
+          return await request.queryMesh('SELECT 1');
+        } catch (error) {
+          return { caught: (error as { code: string }).code };
+        }
+      });
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      const { port } = app.server.address() as AddressInfo;
+      return { url: `http://127.0.0.1:${port}`, port, handled, close: () => app.close() };
+    },
+  },
+  {
+    name: 'Express 5',
+    start(options) {
+      const handled: string[] = [];
+      const app = express();
+      app.use(middleware(options));
+      app.use((request, _response, next) => {
+        handled.push(`${request.method} ${request.path}`);
+        next();
+      });
+      app.get('/me', (request, response) => {
+        response.json(request.identity);
+      });
+      app.post('/echo', express.text({ type: () => true, limit: '10mb' }), (request, response) => {
+        response.type('text/plain').send(request.body);
+      });
+      app.get('/private', personMiddleware(), (request, response) => {
+        response.json(request.identity);
+      });
+      app.get('/query', async (request, response) => {
+        response.json(await request.queryMesh(String(request.query.sql)));
+      });
+      app.get('/caught', async (request, response) => {
+        const result = await request
+          .queryMesh('SELECT 1')
+          .catch((error: { code: string }) => ({ caught: error.code }));
+        response.json(result);
+      });
+      app.use(errorHandler());
+      return listen(createServer(app), handled);
+    },
+  },
+  {
+    name: 'Express 4',
+    start(options) {
+      const handled: string[] = [];
+      return listen(createExpress4Server(options, handled), handled);
+    },
+  },
+];
+
+async function listen(server: Server, handled: string[]): Promise<RunningApplication> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    handled,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
