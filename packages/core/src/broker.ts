@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import { BodyTooLargeError, readBody } from './body.js';
 import {
@@ -162,6 +163,8 @@ function limitCall(request: QueryRequest, closing: AbortSignal): CallLimit {
   const onAbort = (): void => end(new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal?.reason }));
   const onClosing = (): void => end(new QueryMeshError('QUERYMESH_ABORTED'));
   const timer = setTimeout(() => end(new QueryMeshError('QUERYMESH_TIMEOUT')), request.timeoutMs);
+  // Many queries under one signal are no leak: each takes its listener back.
+  setMaxListeners(0, closing, ...(request.signal === undefined ? [] : [request.signal]));
   request.signal?.addEventListener('abort', onAbort, { once: true });
   closing.addEventListener('abort', onClosing, { once: true });
   return {

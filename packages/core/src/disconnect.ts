@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { QueryMesh } from './query.js';
 
 /** The part of Node's `ServerResponse`, and of HTTP/2's, that tells when a request is over. */
@@ -36,6 +37,7 @@ export function endWithResponse(queryMesh: QueryMesh, response: ResponseEnd): Qu
 // AbortSignal.any keeps a listener on each of its signals for as long as that signal lives.
 function firstOf(one: AbortSignal, other: AbortSignal): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();
+  setMaxListeners(0, one, other);
   const pass = (event: Event): void => controller.abort((event.target as AbortSignal).reason);
   for (const signal of [one, other]) {
     if (signal.aborted) controller.abort(signal.reason);

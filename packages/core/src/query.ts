@@ -1,7 +1,7 @@
 import { QueryMeshError } from './errors.js';
 import type { QueryResult } from './result.js';
 import type { RowOf } from './rows.js';
-import { type Sql, sqlText } from './sql.js';
+import { Sql, sqlText } from './sql.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
 import type { BigintForm } from './value.js';
 import { MAX_ROWS } from './wire.js';
@@ -53,9 +53,8 @@ export function readQuery(
   options: QueryOptions<StandardSchemaV1 | undefined>,
   defaultTimeoutMs: number,
 ): QueryRequest {
-  const text = sqlText(sql);
-  if (typeof text !== 'string' || text.trim() === '')
-    throw invalid('The SQL must be a string that is not blank.');
+  const text = typeof sql === 'string' || Sql.is(sql) ? sqlText(sql) : '';
+  if (text.trim() === '') throw invalid('The SQL must be a string that is not blank.');
   const { maxRows, signal, timeoutMs = defaultTimeoutMs, bigint } = options;
   if (maxRows !== undefined && !(Number.isInteger(maxRows) && maxRows >= 1 && maxRows <= MAX_ROWS)) {
     throw invalid(`maxRows must be an integer from 1 to ${MAX_ROWS}.`);
