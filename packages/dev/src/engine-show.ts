@@ -21,20 +21,25 @@ export function rewriteShow(sql: string, tokens: Token[]): ShowQuery {
     return found;
   };
   const fail = () =>
-    refusal(sql, tokens[at]?.start ?? sql.length, 'only SHOW CATALOGS, SCHEMAS, TABLES and COLUMNS are known');
+    refusal(
+      sql,
+      tokens[at]?.start ?? sql.length,
+      'only SHOW CATALOGS, SCHEMAS, TABLES and COLUMNS are known',
+    );
   const takeName = (): string[] => {
     const parts: string[] = [];
     do {
       const token = tokens[at++];
       if (token?.kind === 'word') parts.push(token.text.toLowerCase());
-      else if (token?.kind === 'quoted') parts.push(token.text.slice(1, -1).replaceAll('""', '"').toLowerCase());
+      else if (token?.kind === 'quoted')
+        parts.push(token.text.slice(1, -1).replaceAll('""', '"').toLowerCase());
       else throw fail();
     } while (tokens[at]?.text === '.' && at++ > 0);
     return parts;
   };
   const name = what !== 'CATALOGS' && takeWord('FROM', 'IN') ? takeName() : [];
   const like = takeWord('LIKE') ? takeString() : undefined;
-  const escape = like !== undefined && takeWord('ESCAPE') ? takeString() : undefined;
+  const escapeCharacter = like !== undefined && takeWord('ESCAPE') ? takeString() : undefined;
   function takeString(): string {
     const token = tokens[at++];
     if (token?.kind !== 'string') throw fail();
@@ -42,7 +47,9 @@ export function rewriteShow(sql: string, tokens: Token[]): ShowQuery {
   }
   if (at < tokens.length) throw fail();
   const matching = (column: string) =>
-    like === undefined ? '' : ` AND ${column} LIKE ${like}${escape === undefined ? '' : ` ESCAPE ${escape}`}`;
+    like === undefined
+      ? ''
+      : ` AND ${column} LIKE ${like}${escapeCharacter === undefined ? '' : ` ESCAPE ${escapeCharacter}`}`;
 
   if (what === 'CATALOGS') {
     return {

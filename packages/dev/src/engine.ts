@@ -143,7 +143,9 @@ class ChildEngine implements SqlEngine {
       if (job.settled) return aborted();
       return await child.run(job.id, job.sql, job.maxRows);
     } catch (error) {
-      return error instanceof SqlEngineError ? error : new SqlEngineError('CRASHED', 'The SQL engine failed.');
+      return error instanceof SqlEngineError
+        ? error
+        : new SqlEngineError('CRASHED', 'The SQL engine failed.');
     }
   }
 

@@ -3,21 +3,17 @@
  * an exponent outside 10⁻³ … 10⁷, and the three values that JSON has no number for as strings.
  */
 export function encodeDouble(value: number): string {
-  return isJsonNumber(value) ? javaText(value.toExponential()) : JSON.stringify(String(value));
+  return Number.isFinite(value) ? javaText(value.toExponential()) : JSON.stringify(String(value));
 }
 
 /** A real: the shortest digits that name this single-precision value, as Java's `Float.toString` finds them. */
 export function encodeReal(value: number): string {
-  if (!isJsonNumber(value)) return JSON.stringify(String(value));
+  if (!Number.isFinite(value)) return JSON.stringify(String(value));
   for (let digits = 0; digits < 9; digits++) {
     const text = value.toExponential(digits);
     if (Math.fround(Number(text)) === value) return javaText(text);
   }
   return javaText(value.toExponential());
-}
-
-function isJsonNumber(value: number): boolean {
-  return Number.isFinite(value);
 }
 
 /** `-1.25e+3` → `-1250.0`, `1e+22` → `1.0E22`. */
