@@ -8,6 +8,8 @@ export interface Statement {
   sql: string;
   /** For EXPLAIN, what is explained: DuckDB runs more than queries under EXPLAIN ANALYZE. */
   explained?: string | undefined;
+  /** For SHOW: the text is this engine's own. */
+  isOurs?: boolean | undefined;
   /** For SHOW, the error that an empty answer stands for. */
   whenEmpty?: string | undefined;
 }
@@ -28,7 +30,7 @@ export function guard(sql: string): Statement {
   const keyword = first.kind === 'word' ? first.text.toUpperCase() : first.text;
   if (isQuery(tokens, 0)) return { sql };
   if (keyword === 'EXPLAIN') return explain(sql, tokens);
-  if (keyword === 'SHOW') return rewriteShow(sql, tokens);
+  if (keyword === 'SHOW') return { ...rewriteShow(sql, tokens), isOurs: true };
   throw refusal(
     sql,
     first.start,

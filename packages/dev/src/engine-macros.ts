@@ -26,7 +26,7 @@ export const macros: readonly string[] = [
   'json_format(j) AS j::VARCHAR',
   'sequence(a, b) AS generate_series(a, b), (a, b, step) AS generate_series(a, b, step)',
   'element_at(c, k) AS c[k]',
-  "cardinality(c) AS CASE WHEN typeof(c) LIKE 'MAP(%' THEN json_array_length(json_keys(to_json(c))) ELSE json_array_length(to_json(c)) END",
+  "cardinality(c) AS (CASE WHEN typeof(c) LIKE 'MAP(%' THEN json_array_length(json_keys(to_json(c))) ELSE json_array_length(to_json(c)) END)::BIGINT",
   'codepoint(s) AS unicode(s)',
   'to_utf8(s) AS encode(s)',
   'from_utf8(b) AS decode(b)',

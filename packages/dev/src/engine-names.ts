@@ -1,5 +1,5 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { z } from 'zod';
+import { type SyntaxTree, walk } from './engine-syntax.js';
 
 const item = z.object({
   class: z.string(),
@@ -20,17 +20,13 @@ export interface ColumnNaming {
 }
 
 /**
- * Reads how the columns of a query are to be named. Trino calls an expression without alias `_col0`, by its
+ * How the columns of a query are to be named. Trino calls an expression without alias `_col0`, by its
  * place; DuckDB gives it the expression's own text, which would also carry literals of the statement on.
  */
-export async function columnNaming(connection: DuckDBConnection, sql: string): Promise<ColumnNaming> {
-  const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql]);
-  const text = reader.value(0, 0);
-  const parsed: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
-  const statement = tree.safeParse(parsed);
+export function columnNaming(syntax: SyntaxTree | undefined): ColumnNaming {
+  const statement = tree.safeParse(syntax);
   const items = statement.success ? selectItems(statement.data.statements[0].node) : [];
-  const aliases = new Set<string>();
-  collectAliases(parsed, aliases);
+  const aliases = collectAliases(syntax);
   return {
     name(index, count, duckName) {
       const chosen = itemAt(items, index, count);
@@ -70,15 +66,17 @@ function isColumnName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_ ]*$/.test(name) && !/^(?:col\d+|NULL)$/.test(name);
 }
 
-function collectAliases(node: unknown, into: Set<string>): void {
-  if (Array.isArray(node)) {
-    for (const each of node) collectAliases(each, into);
-  } else if (typeof node === 'object' && node !== null) {
-    for (const [key, value] of Object.entries(node)) {
-      if (key === 'alias' && typeof value === 'string') into.add(value);
-      else if ((key === 'column_name_alias' || key === 'aliases') && Array.isArray(value)) {
-        for (const each of value) if (typeof each === 'string') into.add(each);
-      } else collectAliases(value, into);
+/** Every name that the statement itself gives: one that comes through `*` is kept as it is. */
+function collectAliases(syntax: SyntaxTree | undefined): Set<string> {
+  const aliases = new Set<string>();
+  const add = (value: unknown) => {
+    if (typeof value === 'string') aliases.add(value);
+  };
+  for (const node of walk(syntax)) {
+    add(node.alias);
+    for (const list of [node.column_name_alias, node.aliases]) {
+      if (Array.isArray(list)) list.forEach(add);
     }
   }
+  return aliases;
 }

@@ -4,6 +4,7 @@ import { guard, type Statement } from './engine-guard.js';
 import type { EncodedResult } from './engine-message.js';
 import { columnNaming } from './engine-names.js';
 import { Refusal } from './engine-refusal.js';
+import { readSyntax } from './engine-syntax.js';
 import { TrinoRows } from './trino-rows.js';
 
 /** Thrown when a result has more rows than asked for. */
@@ -53,16 +54,20 @@ export class QueryRun {
   }
 
   async #read(connection: DuckDBConnection, statement: Statement, maxRows: number): Promise<EncodedResult> {
+    const isExplain = statement.explained !== undefined;
+    // A SHOW is our own text, over catalog functions that nobody else may call.
+    const syntax = statement.isOurs
+      ? undefined
+      : await readSyntax(connection, statement.explained ?? statement.sql);
     if (statement.explained !== undefined) {
       (await prepare(connection, statement.explained, StatementType.SELECT)).destroySync();
     }
-    const isExplain = statement.explained !== undefined;
     const prepared = await prepare(
       connection,
       statement.sql,
       isExplain ? StatementType.EXPLAIN : StatementType.SELECT,
     );
-    const naming = await columnNaming(connection, statement.sql);
+    const naming = columnNaming(syntax);
     this.#check();
     const result = await prepared.stream();
     const rows = new TrinoRows(result, isExplain ? 1 : 0);

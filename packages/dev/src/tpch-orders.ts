@@ -37,11 +37,12 @@ export const fillLineitem = `INSERT INTO tpch.tiny.lineitem
         ordered + (1 + ${mix('o * 8 + l', 82, 121)})::INTEGER AS shipped
       FROM (
         SELECT o, DATE '1992-01-01' + ${mix('o', 83, 2_406)}::INTEGER AS ordered,
-          1 + (o * 5) % 7 + CASE WHEN (o * 5) % 7 < 6 AND o < 208 THEN 1 ELSE 0 END AS lines
+          1 + (o * 5) % 7 + CASE WHEN (o * 5) % 7 < 6 AND o < 203 THEN 1 ELSE 0 END AS lines
         FROM range(0, 15000) orders(o)
       ) JOIN range(1, 8) line(l) ON l <= lines
     )
-  )`;
+  )
+  ORDER BY k`;
 
 /** Customers whose key is a multiple of three have no orders, as in TPC-H. */
 const customer = `(${mix('o', 91, 1_000)} * 3 // 2 + 1)`;

@@ -3,11 +3,14 @@
  * an exponent outside 10⁻³ … 10⁷, and the three values that JSON has no number for as strings.
  */
 export function encodeDouble(value: number): string {
+  // `toExponential` drops the sign of zero.
+  if (Object.is(value, -0)) return '-0.0';
   return Number.isFinite(value) ? javaText(value.toExponential()) : JSON.stringify(String(value));
 }
 
 /** A real: the shortest digits that name this single-precision value, as Java's `Float.toString` finds them. */
 export function encodeReal(value: number): string {
+  if (Object.is(value, -0)) return '-0.0';
   if (!Number.isFinite(value)) return JSON.stringify(String(value));
   for (let digits = 0; digits < 9; digits++) {
     const text = value.toExponential(digits);
