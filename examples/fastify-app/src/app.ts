@@ -1,0 +1,29 @@
+import nnumbers, { isPerson, requirePerson } from '@nn-runtime/fastify';
+import { home, homeHeaders } from '@nn-runtime-examples/page';
+import fastify, { type FastifyInstance } from 'fastify';
+
+/** The application, without a port: who signed in, and data they may see. */
+export async function createApp(): Promise<FastifyInstance> {
+  const app = fastify();
+  await app.register(nnumbers);
+
+  app.get('/', (request, reply) => {
+    reply.headers(homeHeaders).send(home('Fastify', request.identity));
+  });
+
+  app.get('/api/me', (request) => request.identity);
+
+  app.get('/api/nations', (request) => request.queryMesh('SELECT name, regionkey FROM tpch.tiny.nation'));
+
+  app.get('/api/private', { onRequest: requirePerson() }, (request) => {
+    const { identity } = request;
+    return { message: `For ${isPerson(identity) ? (identity.name ?? identity.subject) : 'nobody'} only.` };
+  });
+
+  // For this example only: an application does not let a browser choose its SQL.
+  app.get<{ Querystring: { sql?: unknown } }>('/api/query', ({ query: { sql }, queryMesh }) =>
+    queryMesh(typeof sql === 'string' ? sql : ''),
+  );
+
+  return app;
+}

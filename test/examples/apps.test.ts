@@ -1,0 +1,137 @@
+// Each example as its own process, asked over HTTP, behind a scripted broker.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { answerJson, BRAZIL, startScriptedBroker } from '../broker.js';
+import { ask } from '../http.js';
+import { claims, environment, headerOf, makeKey, signParts } from '../tokens.js';
+
+const key = makeKey('example-key');
+const broker = await startScriptedBroker();
+t.teardown(() => broker.close());
+
+const person = (changes: Record<string, unknown> = {}) => ({
+  'x-nnumbers-identity': signParts(
+    key,
+    JSON.stringify(headerOf(key)),
+    JSON.stringify(claims(changes, Date.now())),
+  ),
+});
+
+async function start(app: string): Promise<{ url: string; child: ChildProcess }> {
+  const script = fileURLToPath(new URL(`../../examples/${app}/dist/server.js`, import.meta.url));
+  const child = spawn(process.execPath, [script], {
+    env: { ...environment([key], broker.url), PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  const [, url] = /listens on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(String(line)) ?? [];
+  if (url === undefined) throw new Error(`no address in ${line}`);
+  return { url, child };
+}
+
+for (const [app, framework] of [
+  ['fastify-app', 'Fastify'],
+  ['express-app', 'Express'],
+] as const) {
+  t.test(`the ${framework} example`, async (t) => {
+    const { url, child } = await start(app);
+    t.teardown(() => child.kill('SIGKILL'));
+    const get = (path: string, headers: Record<string, string> = {}) => ask(url + path, { headers });
+
+    t.test('/api/me is the identity', async (t) => {
+      const anonymous = await get('/api/me');
+      t.equal(anonymous.text, '{"kind":"anonymous"}');
+      const ana = await get('/api/me', person());
+      t.match(ana.json(), {
+        kind: 'person',
+        subject: 'ana-0001',
+        name: 'Ana Souza',
+        organization: { id: 'org-51c2', slug: 'acme' },
+      });
+      const wrong = await get('/api/me', { 'x-nnumbers-identity': 'x.y.z' });
+      t.equal(wrong.status, 401);
+      t.match(wrong.json(), { code: 'IDENTITY_ASSERTION_INVALID' });
+    });
+
+    t.test('/api/nations is the answer of QueryMesh on behalf of the person', async (t) => {
+      const before = broker.requests.length;
+      const anonymous = await get('/api/nations');
+      t.equal(anonymous.status, 401);
+      t.match(anonymous.json(), { code: 'USER_SESSION_REQUIRED' });
+      t.equal(broker.requests.length, before, 'the broker was not asked');
+
+      const headers = person();
+      const ana = await get('/api/nations', headers);
+      t.same(ana.json(), {
+        columns: [
+          { name: 'name', type: 'varchar' },
+          { name: 'regionkey', type: 'bigint' },
+        ],
+        rows: [['BRAZIL', 1]],
+      });
+      const asked = broker.requests.at(-1);
+      t.equal(asked?.body, '{"sql":"SELECT name, regionkey FROM tpch.tiny.nation"}');
+      t.equal(asked?.headers['x-nnumbers-identity'], headers['x-nnumbers-identity']);
+    });
+
+    t.test('/api/query sends the given SQL, and its refusals keep their status', async (t) => {
+      await get(`/api/query?sql=${encodeURIComponent("SELECT 'a & b'")}`, person());
+      t.equal(broker.requests.at(-1)?.body, `{"sql":"SELECT 'a & b'"}`);
+      for (const query of ['', '?sql=', '?sql=a&sql=b']) {
+        const refused = await get(`/api/query${query}`, person());
+        t.equal(refused.status, 400, query);
+        t.match(refused.json(), { code: 'VALIDATION_FAILED' });
+      }
+      t.equal((await get('/api/query?sql=SELECT+1')).status, 401);
+      broker.onQuery(answerJson(403, { code: 'QUERYMESH_ACCESS_DENIED', message: 'no' }));
+      const denied = await get('/api/query?sql=SELECT+1', person());
+      t.equal(denied.status, 403);
+      t.match(denied.json(), { code: 'QUERYMESH_ACCESS_DENIED' });
+      broker.onQuery(answerJson(200, BRAZIL));
+    });
+
+    t.test('/api/private is for people only', async (t) => {
+      const refused = await get('/api/private');
+      t.equal(refused.status, 401);
+      t.match(refused.json(), { code: 'USER_SESSION_REQUIRED' });
+      const redirected = await get('/api/private', { 'sec-fetch-mode': 'navigate' });
+      t.equal(redirected.status, 302);
+      t.equal(redirected.headers.location, '/.nnumbers/auth/login?return_to=%2Fapi%2Fprivate');
+      t.same((await get('/api/private', person())).json(), { message: 'For Ana Souza only.' });
+    });
+
+    t.test('/ is a page that says who is signed in and runs no script', async (t) => {
+      const anonymous = await get('/');
+      t.equal(anonymous.headers['content-type'], 'text/html; charset=utf-8');
+      t.equal(
+        anonymous.headers['content-security-policy'],
+        "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      );
+      t.equal(anonymous.headers['cache-control'], 'no-store');
+      const nobody = anonymous.text;
+      t.match(nobody, '<html lang="en">');
+      t.match(nobody, 'Nobody is signed in.');
+      t.match(nobody, '<a href="/.nnumbers/auth/login?return_to=/">Sign in</a>');
+      t.match(nobody, '<a href="/api/nations">');
+      t.notMatch(nobody, /<script|<style| style=| on\w+=/);
+
+      const page = (await get('/', person())).text;
+      t.match(page, '<strong>Ana Souza</strong>');
+      t.match(page, '<form method="post" action="/.nnumbers/auth/logout"><button>Sign out</button></form>');
+      t.notMatch(page, 'Nobody is signed in.');
+
+      const marked = (await get('/', person({ name: `<img src=x onerror="a('&')">` }))).text;
+      t.match(marked, '<strong>&#60;img src=x onerror=&#34;a(&#39;&#38;&#39;)&#34;&#62;</strong>');
+      const unnamed = (await get('/', person({ name: null, email: null }))).text;
+      t.match(unnamed, '<strong>ana-0001</strong>');
+    });
+
+    t.test('it ends by itself when asked to', async (t) => {
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      t.same(await exit, [0, null]);
+    });
+  });
+}
