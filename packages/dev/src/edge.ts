@@ -37,6 +37,8 @@ export function createEdge(options: EdgeOptions): Server {
     void settle(response, serve(request, response));
   });
   server.on('upgrade', (request, socket, head) => {
+    // Node hands the socket over without a listener: a reset in between would end the process.
+    socket.on('error', () => socket.destroy());
     void upgrade(request, socket, head).catch(() => socket.destroy());
   });
 

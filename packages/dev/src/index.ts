@@ -1,3 +1,4 @@
+export { type CommandOptions, type RunningCommand, runCommand } from './command.js';
 export type { PlatformFaults } from './faults.js';
 export { type PlatformPart, PortInUseError } from './listen.js';
 export type { PlatformOptions } from './options.js';
