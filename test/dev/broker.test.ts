@@ -7,7 +7,6 @@ let now = Date.parse('2026-11-30T12:00:00Z');
 const platform = await startPlatform({ apps: [{ id: 'shop' }, { id: 'desk' }], now: () => now });
 t.teardown(() => platform.close());
 const { brokerUrl, faults } = platform;
-const { env } = platform.apps.shop;
 const port = Number(new URL(brokerUrl).port);
 const ana = await platform.signIn('ana@example.org');
 const nations = '{"sql":"SELECT name, regionkey FROM tpch.tiny.nation"}';
@@ -18,7 +17,11 @@ interface Query {
   type?: string | undefined;
 }
 
-function query({ identity = ana.identity, body = nations, type = 'application/json' }: Query = {}): Promise<Answer> {
+function query({
+  identity = ana.identity,
+  body = nations,
+  type = 'application/json',
+}: Query = {}): Promise<Answer> {
   return ask(`${brokerUrl}/v1/querymesh/query`, {
     method: 'POST',
     headers: { 'content-type': type, ...(identity === 'absent' ? {} : { 'x-nnumbers-identity': identity }) },
@@ -68,7 +71,10 @@ t.test('no identity, or a session that ended, is USER_SESSION_REQUIRED', async (
 
   const again = await platform.signIn('bruno@example.org');
   const edge = platform.apps.shop.url;
-  await ask(`${edge}/.nnumbers/auth/logout`, { method: 'POST', headers: { origin: edge, cookie: again.cookie } });
+  await ask(`${edge}/.nnumbers/auth/logout`, {
+    method: 'POST',
+    headers: { origin: edge, cookie: again.cookie },
+  });
   refused(await query({ identity: again.identity }), 401, 'USER_SESSION_REQUIRED', 'signed out');
   t.throws(() => faults.endSession('nobody@example.org'), RangeError);
 });
@@ -99,7 +105,8 @@ t.test('an identity that does not check out is IDENTITY_ASSERTION_INVALID', asyn
     ['jwk in the header', await resigned({}, { ...decode(header), jwk: await exportJWK(foreign.publicKey) })],
     ['unknown kid', await resigned({}, { ...decode(header), kid: 'other' })],
   ];
-  for (const [name, identity] of cases) refused(await query({ identity }), 401, 'IDENTITY_ASSERTION_INVALID', name);
+  for (const [name, identity] of cases)
+    refused(await query({ identity }), 401, 'IDENTITY_ASSERTION_INVALID', name);
 
   const twice = await raw(
     port,
@@ -136,7 +143,7 @@ t.test('an identity of a withdrawn key is refused; one of a former key is not', 
   t.equal((await query({ identity: before.identity })).status, 200);
   const after = await platform.signIn('ana@example.org');
   t.equal(decode(parts(after.identity)[0]).kid, newKid);
-  await jwtVerify(after.identity, createLocalJWKSet(jwks));
+  await jwtVerify(after.identity, createLocalJWKSet(jwks), { currentDate: new Date(now) });
 
   t.equal(await faults.withdrawKey(), oldKid);
   refused(await query({ identity: before.identity }), 401, 'IDENTITY_ASSERTION_INVALID', 'withdrawn');
@@ -171,7 +178,12 @@ t.test('what is asked is checked after who asks', async (t) => {
   for (const [name, asked] of cases) {
     refused(await query({ identity, ...asked }), 400, 'VALIDATION_FAILED', name);
     refused(await query({ identity: 'absent', ...asked }), 401, 'USER_SESSION_REQUIRED', `nobody, ${name}`);
-    refused(await query({ identity: 'x.y.z', ...asked }), 401, 'IDENTITY_ASSERTION_INVALID', `forged, ${name}`);
+    refused(
+      await query({ identity: 'x.y.z', ...asked }),
+      401,
+      'IDENTITY_ASSERTION_INVALID',
+      `forged, ${name}`,
+    );
   }
   for (const type of ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json ;x=y'])
     t.equal((await query({ identity, type })).status, 200, type);
@@ -258,7 +270,11 @@ t.test('options at fault are named before anything starts', async (t) => {
     port,
     part: 'broker',
   });
-  await t.rejects(startPlatform({ apps: [{ id: 'a', port }] }), { name: 'PortInUseError', part: 'edge', appId: 'a' });
+  await t.rejects(startPlatform({ apps: [{ id: 'a', port }] }), {
+    name: 'PortInUseError',
+    part: 'edge',
+    appId: 'a',
+  });
 });
 
 t.test('it does not start in production', async (t) => {
