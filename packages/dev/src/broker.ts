@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { answerJson, refuse } from './answer.js';
 import { checkIdentity } from './assertion.js';
 import { disturb } from './disturb.js';
-import type { SqlEngine } from './engine.js';
 import { findPerson } from './people.js';
-import { readQueryRequest, runQuery } from './query.js';
+import { readQueryRequest } from './query.js';
+import type { QueryMesh } from './querymesh.js';
 import { type Refusal, refusal } from './refusal.js';
 import type { Session } from './sessions.js';
 import type { PlatformState } from './state.js';
 
 /** The broker: the platform's two operations for an application (runtime protocol, "The Broker"). */
-export function createBroker(state: PlatformState, engine: SqlEngine): Server {
+export function createBroker(state: PlatformState, queryMesh: QueryMesh): Server {
   const server = createServer();
   server.on('request', (request, response) => {
     serve(request, response).catch(() => {
@@ -59,7 +59,7 @@ export function createBroker(state: PlatformState, engine: SqlEngine): Server {
     if (!faults.integration) return { refusal: refusal('ORGANIZATION_INTEGRATION_NOT_CONFIGURED') };
     if (!faults.capability) return { refusal: refusal('QUERYMESH_NOT_ENABLED') };
     if (denied(identity.session)) return { refusal: refusal('QUERYMESH_ACCESS_DENIED') };
-    return runQuery(engine, read.query, signal);
+    return queryMesh.run(read.query, signal);
   }
 
   function denied({ person }: Session): boolean {

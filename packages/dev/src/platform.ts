@@ -2,13 +2,13 @@ import { refuse } from './answer.js';
 import { createBroker } from './broker.js';
 import { sessionCookie } from './cookies.js';
 import { createEdge } from './edge.js';
-import { createSqlEngine } from './engine.js';
 import { createFaults, type PlatformFaults } from './faults.js';
 import { createIam } from './iam.js';
 import { signIdentity } from './identity.js';
 import { type Listening, listen } from './listen.js';
 import { type PlatformOptions, readOptions } from './options.js';
 import { findPerson } from './people.js';
+import { createQueryMesh } from './querymesh.js';
 import { createReservedPaths, type ReservedPaths } from './reserved.js';
 import { createSignIn, redirectUris } from './signin.js';
 import { createState, type PlatformState } from './state.js';
@@ -73,15 +73,15 @@ export async function startPlatform<const Id extends string>(
 
   try {
     const state = await createState({ organization, people, appIds: apps.map((app) => app.id), now });
-    const engine = await createSqlEngine();
-    closing.push(() => engine.close());
+    const queryMesh = createQueryMesh();
+    closing.push(() => queryMesh.close());
     const opened = async (listening: Promise<Listening>) => {
       const server = await listening;
       closing.push(() => server.close());
       return server.port;
     };
 
-    const broker = await opened(listen(createBroker(state, engine), ports.broker, 'broker'));
+    const broker = await opened(listen(createBroker(state, queryMesh), ports.broker, 'broker'));
     const iam = createIam();
     const iamUrl = `http://127.0.0.1:${await opened(listen(iam.server, ports.iam, 'iam'))}`;
     const edges: { id: Id; port: number; reservedPaths: ReservedPaths }[] = [];

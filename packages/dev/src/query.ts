@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { readBody } from './answer.js';
-import type { SqlEngine } from './engine.js';
-import { SqlEngineError } from './engine.js';
 import { type Refusal, refusal } from './refusal.js';
 
 /** A query request whose form checked out. */
@@ -43,32 +41,5 @@ function parseObject(body: Buffer): Record<string, unknown> | undefined {
       : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Runs the query; the body of the answer, a refusal, or nothing when the caller went away. */
-export async function runQuery(
-  engine: SqlEngine,
-  query: QueryRequest,
-  signal: AbortSignal,
-): Promise<{ body: string } | { refusal: Refusal } | undefined> {
-  try {
-    const { columns, rowsJson } = await engine.query(query.sql, { maxRows: query.maxRows, signal });
-    // The rows stay text: parsing them again would round big integers.
-    return { body: `{"columns":${JSON.stringify(columns)},"rows":${rowsJson}}` };
-  } catch (error) {
-    if (!(error instanceof SqlEngineError)) throw error;
-    switch (error.code) {
-      case 'QUERY_FAILED':
-        return { refusal: refusal('QUERYMESH_QUERY_FAILED', error.message) };
-      case 'ROW_CAP':
-        return {
-          refusal: refusal('QUERYMESH_QUERY_FAILED', `the result has more than ${query.maxRows} rows`),
-        };
-      case 'ABORTED':
-        return undefined;
-      default:
-        return { refusal: refusal('QUERYMESH_UNAVAILABLE') };
-    }
   }
 }
