@@ -46,3 +46,12 @@ t.test('@nn-runtime/express', async (t) => {
     'requirePerson',
   ]);
 });
+
+t.test('@nn-runtime/dev', async (t) => {
+  t.strictSame(await names(import('@nn-runtime/dev')), [
+    'PortInUseError',
+    'defaultPeople',
+    'runCommand',
+    'startPlatform',
+  ]);
+});

@@ -1,1 +1,7 @@
-export {};
+export { type CommandOptions, type RunningCommand, runCommand } from './command.js';
+export type { PlatformFaults } from './faults.js';
+export { type PlatformPart, PortInUseError } from './listen.js';
+export type { PlatformOptions } from './options.js';
+export { type DevPerson, defaultPeople } from './people.js';
+export { type Platform, type PlatformApp, startPlatform } from './platform.js';
+export type { Condition, DevOrganization, Faults } from './state.js';

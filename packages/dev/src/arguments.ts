@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+
+/** What the command line of `nn-dev` says. */
+export interface Arguments {
+  readonly help: boolean;
+  readonly app: string;
+  readonly port: number;
+  readonly brokerPort: number;
+  readonly iamPort: number;
+  readonly nyxdbPort: number;
+  /** A JSON file with the people. */
+  readonly people: string | undefined;
+  /** The application's command; empty when it is started elsewhere. */
+  readonly command: readonly string[];
+}
+
+export const usage = `nn-dev: a local nNumbers platform in front of your application. For development, not for production.
+
+Usage: nn-dev [options] [-- COMMAND ...]
+
+  --app URL           where your application listens (default http://127.0.0.1:3000)
+  --port N            the address people use: the edge (default 8080)
+  --broker-port N     the broker: keys and QueryMesh queries (default 8090)
+  --nyxdb-port N      kept for the NYXDB engine, which this version does not have (default 8091)
+  --iam-port N        the sign-in pages (default 8092)
+  --people FILE       who can sign in: JSON, [{ "sub", "name"?, "email"?, "preferred_username"?, "email_verified"? }]
+  --help              this text
+
+With a COMMAND, nn-dev starts it with PORT and the NNUMBERS_* variables set, and ends with it.
+Without one, it prints the variables for you to set.
+
+  nn-dev -- node server.js
+  nn-dev --app http://127.0.0.1:5000 -- python3 app.py
+`;
+
+/** @throws TypeError that says which option is wrong */
+export function readArguments(argv: readonly string[]): Arguments {
+  const end = argv.indexOf('--');
+  const { values } = parseArgs({
+    args: end < 0 ? [...argv] : argv.slice(0, end),
+    strict: true,
+    allowPositionals: false,
+    options: {
+      app: { type: 'string', default: 'http://127.0.0.1:3000' },
+      port: { type: 'string', default: '8080' },
+      'broker-port': { type: 'string', default: '8090' },
+      'nyxdb-port': { type: 'string', default: '8091' },
+      'iam-port': { type: 'string', default: '8092' },
+      people: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const command = end < 0 ? [] : argv.slice(end + 1);
+  if (end >= 0 && command.length === 0) throw new TypeError('nothing follows --');
+  return {
+    help: values.help,
+    app: values.app,
+    port: readPort('--port', values.port),
+    brokerPort: readPort('--broker-port', values['broker-port']),
+    iamPort: readPort('--iam-port', values['iam-port']),
+    nyxdbPort: readPort('--nyxdb-port', values['nyxdb-port']),
+    people: values.people,
+    command,
+  };
+}
+
+function readPort(option: string, text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new TypeError(`${option} must be a port from 0 to 65535`);
+  return port;
+}

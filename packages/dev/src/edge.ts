@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ownHost } from './address.js';
+import { refuse } from './answer.js';
+import { readCookie, sessionCookie } from './cookies.js';
+import { requestHeaders } from './headers.js';
+import { signIdentity } from './identity.js';
+import { createRelay, type Relay } from './proxy.js';
+import type { ReservedPaths } from './reserved.js';
+import type { PlatformState } from './state.js';
+import { readTarget, type Target } from './target.js';
+
+/** What one edge needs to know of its application. */
+export interface EdgeOptions {
+  readonly state: PlatformState;
+  readonly appId: string;
+  /** The application's own address; without one the edge serves the reserved paths alone. */
+  readonly application: URL | undefined;
+  readonly port: () => number;
+  readonly iamUrl: string;
+  readonly reservedPaths: () => ReservedPaths;
+}
+
+interface Arrival {
+  readonly target: Target;
+  readonly host: string;
+}
+
+/** The address people use: answers the reserved paths itself, and relays everything else with the identity on it. */
+export function createEdge(options: EdgeOptions): Server {
+  const proxy = options.application === undefined ? undefined : createRelay(options.application);
+  // A long upload is the application's to refuse, not this server's.
+  const server = createServer({ requestTimeout: 0 });
+
+  server.on('request', (request, response) => {
+    void settle(response, serve(request, response));
+  });
+  server.on('upgrade', (request, socket, head) => {
+    // Node hands the socket over without a listener: a reset in between would end the process.
+    socket.on('error', () => socket.destroy());
+    void upgrade(request, socket, head).catch(() => socket.destroy());
+  });
+
+  function arrive(request: IncomingMessage, response: ServerResponse): Arrival | undefined {
+    const target = readTarget(request.url ?? '/');
+    const host = ownHost(target.authority ?? request.headers.host, options.port());
+    if (host !== undefined) return { target, host };
+    refuse(response, 400, 'VALIDATION_FAILED', 'the Host of the request is not this address');
+    return undefined;
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrival = arrive(request, response);
+    if (arrival === undefined) return;
+    const { target, host } = arrival;
+    if (target.reservedPath !== undefined)
+      return options.reservedPaths().serve(request, response, { path: target.reservedPath, target, host });
+    if (proxy === undefined) {
+      refuse(response, 502, 'APPLICATION_UNAVAILABLE', 'no address was given for this application');
+      return;
+    }
+    const identity = await identityOf(request);
+    const headers = requestHeaders(request, host, identity, false);
+    proxy.web(request, response, { target: target.raw, headers });
+  }
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const relay = relayOf(request);
+    if (relay === undefined) {
+      // Not a WebSocket for the application: an ordinary answer, on the socket Node handed over.
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      if (socket instanceof Socket) response.assignSocket(socket);
+      response.once('finish', () => socket.end());
+      if (hasBody(request)) refuse(response, 501, 'NOT_IMPLEMENTED', 'only WebSocket upgrades are relayed');
+      else await settle(response, serve(request, response));
+      return;
+    }
+    const headers = requestHeaders(request, relay.host, await identityOf(request), true);
+    relay.proxy.upgrade(request, socket, head, { target: relay.target.raw, headers });
+  }
+
+  function relayOf(request: IncomingMessage): (Arrival & { proxy: Relay }) | undefined {
+    const target = readTarget(request.url ?? '/');
+    const host = ownHost(target.authority ?? request.headers.host, options.port());
+    const webSocket = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
+    if (!webSocket || host === undefined || proxy === undefined || target.reservedPath !== undefined)
+      return undefined;
+    return { target, host, proxy };
+  }
+
+  async function identityOf(request: IncomingMessage): Promise<string | undefined> {
+    const cookie = readCookie(request.headers.cookie, sessionCookie(options.port()));
+    const session = options.state.sessions.byCookie(options.appId, cookie);
+    return session === undefined ? undefined : signIdentity(options.state, options.iamUrl, session);
+  }
+
+  return server;
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** A fault of the edge's own must not leave the browser waiting. */
+async function settle(response: ServerResponse, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch {
+    if (response.headersSent) response.destroy();
+    else refuse(response, 500, 'INTERNAL_ERROR', 'the local platform failed to answer');
+  }
+}

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isPlatformCookie, withoutPlatformCookies } from './cookies.js';
+
+const identityHeader = 'x-nnumbers-identity';
+
+/** Of one connection only (RFC 9110 section 7.6.1), or answered by this hop (Expect: section 10.1.1). */
+const hopByHop = new Set([
+  'connection',
+  'expect',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Only the edge may say these: a browser's own value would be believed by the application. */
+const edgeOnly = new Set([
+  identityHeader,
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+]);
+
+/** Methods for which Node's client announces a chunked body when no length is given, even when there is none. */
+const bodyless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+
+/**
+ * The headers the application receives: the browser's, without what is the platform's, and with the identity of who
+ * signed in. CGI-style servers read `X_NNumbers_Identity` as the same name, so the spelling with `_` goes too
+ * (design P1).
+ */
+export function requestHeaders(
+  request: IncomingMessage,
+  host: string,
+  identity: string | undefined,
+  upgrade: boolean,
+): IncomingHttpHeaders {
+  // The platform's header is added after this: `Connection: X-NNumbers-Identity` cannot remove it.
+  const nominated = new Set((request.headers.connection ?? '').toLowerCase().split(/[,\s]+/));
+  const headers: IncomingHttpHeaders = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    const canonical = name.replaceAll('_', '-');
+    if (hopByHop.has(name) || edgeOnly.has(canonical) || nominated.has(name)) continue;
+    headers[name] = value;
+  }
+  const cookie = withoutPlatformCookies(request.headers.cookie);
+  if (cookie === undefined) delete headers.cookie;
+  else headers.cookie = cookie;
+
+  headers.host = host;
+  headers['x-forwarded-for'] = request.socket.remoteAddress ?? '127.0.0.1';
+  headers['x-forwarded-host'] = host;
+  headers['x-forwarded-proto'] = 'http';
+  if (identity !== undefined) headers[identityHeader] = identity;
+
+  if (upgrade) {
+    // The bytes after an upgrade request are the new protocol's, never a body.
+    delete headers['content-length'];
+    headers.connection = 'Upgrade';
+    headers.upgrade = 'websocket';
+  } else if (request.headers['transfer-encoding'] !== undefined) {
+    headers['transfer-encoding'] = 'chunked';
+  } else if (headers['content-length'] === undefined && !bodyless.has(request.method ?? 'GET')) {
+    headers['content-length'] = '0';
+  }
+  return headers;
+}
+
+/** The application's Set-Cookie lines without any that would overwrite a cookie of the platform. */
+export function withoutPlatformSetCookies(lines: readonly string[]): string[] {
+  return lines.filter((line) => !isPlatformCookie(line.split('=', 1)[0] ?? ''));
+}

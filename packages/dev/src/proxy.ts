@@ -1,0 +1,114 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createProxyServer } from 'http-proxy-3';
+import { refuse } from './answer.js';
+import { withoutPlatformSetCookies } from './headers.js';
+
+/** One request on its way to the application. */
+export interface Forwarded {
+  /** The request target, to be sent byte for byte. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Relays requests and WebSockets to one application. */
+export interface Relay {
+  web(request: IncomingMessage, response: ServerResponse, forwarded: Forwarded): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, forwarded: Forwarded): void;
+}
+
+const unavailable = 'APPLICATION_UNAVAILABLE';
+
+/**
+ * A fresh connection for each request, so that none is lost on one the application was just closing; but asked for
+ * with keep-alive: a server that closes at once resets a connection whose body it did not read, and its answer to a
+ * large upload would be lost.
+ */
+class FreshConnections extends Agent {
+  constructor() {
+    super({ keepAlive: true });
+  }
+  override keepSocketAlive(): boolean {
+    return false;
+  }
+}
+
+export function createRelay(application: URL): Relay {
+  const message = `the application at ${application.origin} did not answer`;
+  const underWay = new WeakMap<IncomingMessage, Forwarded>();
+  const upgraded = new WeakSet<Duplex>();
+  // toProxy: the library would otherwise take the target through `new URL`.
+  const proxy = createProxyServer({ target: application.origin, toProxy: true });
+
+  // The library sets `content-length: 0` on a DELETE or OPTIONS with a chunked body: the headers are put right
+  // after that step, and its own copy of the target (no bare `?`, no second `/`) is replaced below.
+  proxy.before('web', 'stream', (request) => {
+    const forwarded = underWay.get(request);
+    if (forwarded !== undefined) request.headers = forwarded.headers;
+  });
+  proxy.on('proxyReq', (outgoing, request) => {
+    outgoing.path = underWay.get(request)?.target ?? outgoing.path;
+  });
+  proxy.on('proxyReqWs', (outgoing, request, socket) => {
+    outgoing.path = underWay.get(request)?.target ?? outgoing.path;
+    outgoing.once('upgrade', () => upgraded.add(socket));
+    outgoing.once('response', (answer) => {
+      // The refusal is relayed, and the connection ends with it.
+      answer.headers.connection = 'close';
+      answer.once('error', () => socket.destroy());
+    });
+  });
+
+  proxy.on('proxyRes', (answer, _request, response) => {
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status > 999) {
+      refuse(response, 502, unavailable, message);
+      answer.destroy();
+      return;
+    }
+    delete answer.headers['keep-alive'];
+    answer.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close';
+    const setCookie = answer.headers['set-cookie'];
+    if (setCookie !== undefined) answer.headers['set-cookie'] = withoutPlatformSetCookies(setCookie);
+    // An answer cut off must end cut off: with a clean end the browser would take half a document for the whole.
+    answer.once('error', () => response.destroy());
+    answer.once('close', () => {
+      if (!answer.complete) response.destroy();
+    });
+  });
+
+  proxy.on('error', (_error, _request, client) => {
+    if (client instanceof Socket) {
+      if (!client.destroyed && !upgraded.has(client)) client.write(rawRefusal(message));
+      client.destroySoon();
+    } else if (!client.headersSent && !client.destroyed) refuse(client, 502, unavailable, message);
+  });
+
+  const agent = new FreshConnections();
+  return {
+    web(request, response, forwarded) {
+      underWay.set(request, forwarded);
+      proxy.web(request, response, { agent });
+    },
+    upgrade(request, socket, head, forwarded) {
+      underWay.set(request, forwarded);
+      request.headers = forwarded.headers;
+      proxy.ws(request, socket, head);
+    },
+  };
+}
+
+/** A refusal on a socket that has no response object: an upgrade that came to nothing. */
+function rawRefusal(message: string): string {
+  const body = JSON.stringify({ code: unavailable, message });
+  return [
+    'HTTP/1.1 502 Bad Gateway',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
