@@ -1,0 +1,165 @@
+import { Draining } from './cancel.js';
+import { encodeText } from './encode.js';
+import { EndpointError, type ProfileName } from './errors.js';
+import { executeOnPool, type Sends } from './execute.js';
+import { Link } from './link.js';
+import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
+import { callText } from './payload.js';
+import { Pool } from './pool.js';
+import { type EndpointResult, toResult, toSchemaResult } from './result.js';
+import type { SchemaOutput, StandardSchemaV1 } from './schema.js';
+import { Scope } from './scope.js';
+
+/** Options of `execute`. */
+export interface ExecuteOptions<S extends StandardSchemaV1 | undefined = undefined> {
+  /** Gives the call up: it rejects at once with CANCELLED, and the engine is asked to cancel. */
+  readonly signal?: AbortSignal | undefined;
+  /** The whole call, in milliseconds. Default `deadlines.totalMs`. */
+  readonly timeoutMs?: number | undefined;
+  /** Any Standard Schema: each row is validated as an object by column name, and `objects()` gives its outputs. */
+  readonly row?: S;
+}
+
+/** What `info()` tells: nothing secret. */
+export interface EndpointClientInfo {
+  /** The engine profile in use. */
+  readonly profile: ProfileName;
+  /** Sockets by state. */
+  readonly sockets: {
+    readonly connecting: number;
+    readonly authenticating: number;
+    readonly ready: number;
+    readonly busy: number;
+    readonly draining: number;
+  };
+  /** Calls that wait for a socket. */
+  readonly waiting: number;
+}
+
+/** A client of published endpoints. */
+export interface EndpointClient {
+  /**
+   * Runs a published endpoint, or a granted logical view by name or relation UUID, once (contract, "Execute a published
+   * query").
+   *
+   * @param parameters - client parameters in declaration order, as text; claims are the server's to append. Default none.
+   * @throws EndpointError; EndpointRowError; TypeError for wrong arguments, before anything is sent.
+   */
+  execute<S extends StandardSchemaV1 | undefined = undefined>(
+    endpoint: string,
+    parameters?: readonly string[],
+    options?: ExecuteOptions<S>,
+  ): Promise<EndpointResult<S extends StandardSchemaV1 ? SchemaOutput<S> : Record<string, string>>>;
+  /**
+   * Changes the principal: every socket of the former one is closed, and what was pending ends in AUTH_CHANGED. A socket is
+   * never authenticated twice (contract, "Connection sequence").
+   */
+  setAuthenticate(authenticate: Authenticate): void;
+  /**
+   * For a policy change that an operator announced: refuses new calls, ends subscriptions, lets calls finish, closes.
+   * Go on with a new client once the reviewed definition is active.
+   */
+  drain(): Promise<void>;
+  /** The profile and the sockets by state. */
+  info(): EndpointClientInfo;
+  /** Ends every pending call in CLOSED and closes every socket. Resolves when they are closed; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * A client of NYXDB endpoints over WebSocket. Opens nothing until the first call.
+ *
+ * @throws TypeError for wrong or unknown options, or a host without WebSocket.
+ */
+export const createEndpointClient = (options: EndpointClientOptions): EndpointClient =>
+  createClient(options, {});
+
+/** The client, with what its door brings along. Internal. */
+export function createClient(options: EndpointClientOptions, host: Host): EndpointClient {
+  const settings = readOptions(options, host);
+  const { clock, deadlines, emit, limits, profile } = settings;
+  const link = new Link(settings, options.authenticate);
+  const pool = new Pool(link);
+  const draining = new Draining(limits.poolSize);
+  const calls = new Set<Promise<unknown>>();
+
+  async function run(
+    text: string,
+    { signal, timeoutMs = deadlines.totalMs }: Pick<ExecuteOptions, 'signal' | 'timeoutMs'>,
+  ) {
+    const payload = encodeText(text);
+    if (payload.length > limits.maxRequestBytes)
+      throw new TypeError('the request is larger than limits.maxRequestBytes');
+    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
+      throw new TypeError('timeoutMs is out of range, or not a number');
+    if (link.closed) throw link.error({ code: 'CLOSED' }, 'not-sent');
+    if (signal?.aborted) throw link.error({ code: 'CANCELLED', cause: signal.reason }, 'not-sent');
+    const scope = new Scope();
+    const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
+    signal?.addEventListener('abort', onAbort);
+    const stop = clock.after(timeoutMs, () => scope.end({ code: 'DEADLINE_EXCEEDED', phase: 'total' }));
+    link.scopes.add(scope);
+    const startedMs = clock.now();
+    const sends: Sends = { count: 0 };
+    try {
+      const endsAtMs = startedMs + timeoutMs;
+      const table = await executeOnPool(link, pool, draining, payload, scope, endsAtMs, sends);
+      const durationMs = clock.now() - startedMs;
+      emit({ name: 'call-completed', durationMs, rows: table.rows.length, sends: sends.count });
+      return table;
+    } catch (error) {
+      if (error instanceof EndpointError)
+        emit({
+          name: 'call-failed',
+          durationMs: clock.now() - startedMs,
+          code: error.code,
+          sends: sends.count,
+        });
+      throw error;
+    } finally {
+      stop();
+      signal?.removeEventListener('abort', onAbort);
+      link.scopes.delete(scope);
+    }
+  }
+
+  async function close(): Promise<void> {
+    link.closed = true;
+    const closed = [...link.channels].map((channel) => channel.closed);
+    link.endAll({ code: 'CLOSED' });
+    await Promise.all(closed);
+  }
+
+  return {
+    async execute(endpoint, parameters = [], options = {}) {
+      const call = run(callText(endpoint, parameters), options);
+      calls.add(call);
+      try {
+        const table = await call;
+        // The type of the answer follows the option, which the compiler cannot see through.
+        return (
+          options.row === undefined ? toResult(table) : await toSchemaResult(table, options.row)
+        ) as never;
+      } finally {
+        calls.delete(call);
+      }
+    },
+    setAuthenticate(authenticate) {
+      if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
+      link.authenticate = authenticate;
+      link.endAll({ code: 'AUTH_CHANGED' });
+    },
+    async drain() {
+      link.closed = true;
+      await Promise.allSettled(calls);
+      await close();
+    },
+    info() {
+      const sockets = { connecting: 0, authenticating: 0, ready: 0, busy: 0, draining: 0 };
+      for (const { state } of link.channels) if (state !== 'dead') sockets[state]++;
+      const { revision, provenance } = profile;
+      return { profile: { revision, provenance }, sockets, waiting: pool.waiting };
+    },
+    close,
+  };
+}

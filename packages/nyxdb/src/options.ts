@@ -1,0 +1,209 @@
+import { type Clock, type RandomSource, systemClock, systemRandom } from './clock.js';
+import type { ClientEvent } from './events.js';
+import { documentedProfile, type EngineProfile } from './profile.js';
+import { hostWebSocket, type WebSocketFactory } from './websocket.js';
+
+/** An application user's credentials for one socket. */
+export interface Credentials {
+  /** The provider's name. Null, on purpose, selects the engine's only one; naming it stays right when more are added. */
+  readonly provider: string | null;
+  /** The opaque token. It goes into the authentication frame and nowhere else. */
+  readonly token: string;
+}
+
+/** Asked for every socket, so that a renewed token is used from the next socket on. */
+export type Authenticate = () => Credentials | Promise<Credentials>;
+
+// Design N1 and N2: the one list of names and defaults.
+const DEADLINES = {
+  connectMs: 5_000,
+  authMs: 5_000,
+  responseMs: 30_000,
+  totalMs: 60_000,
+  idleMs: 60_000,
+  snapshotMs: 15_000,
+  quietMs: 0,
+  cancelMs: 5_000,
+};
+const LIMITS = {
+  maxRequestBytes: 1_048_576,
+  maxResponseBytes: 16_777_216,
+  maxRows: 1_000_000,
+  maxColumns: 1_024,
+  maxQueuedFrames: 1_024,
+  maxQueuedBytes: 8_388_608,
+  poolSize: 4,
+  maxWaiting: 64,
+};
+const BACKOFF = {
+  baseMs: 250,
+  maxMs: 15_000,
+  resetAfterMs: 10_000,
+  totalMs: 300_000,
+  rebuildsPerMinute: 5,
+  busyAttempts: 5,
+};
+
+/**
+ * How long anything is waited for, in milliseconds: `connectMs` 5,000; `authMs` 5,000 (the callback, and again the engine's
+ * answer); `responseMs` 30,000; `totalMs` 60,000 (a whole call); `idleMs` 60,000 (a pooled socket); `snapshotMs` 15,000 (the
+ * first snapshot); `quietMs` 0 (off; when set, a silent subscription is rebuilt after it); `cancelMs` 5,000 (the
+ * acknowledgement of a cancellation, and again the terminal answer after it).
+ */
+export type Deadlines = Readonly<typeof DEADLINES>;
+/**
+ * How much of anything is accepted: `maxRequestBytes` 1 MiB and `maxResponseBytes` 16 MiB (one payload); `maxRows` 1,000,000;
+ * `maxColumns` 1,024; `maxQueuedFrames` 1,024 and `maxQueuedBytes` 8 MiB (frames of one subscription not yet applied);
+ * `poolSize` 4 sockets for one-shot calls; `maxWaiting` 64 calls waiting for one.
+ */
+export type Limits = Readonly<typeof LIMITS>;
+/**
+ * How failures are repeated: `baseMs` 250 doubled up to `maxMs` 15,000, with full jitter; `resetAfterMs` 10,000 (an
+ * authenticated socket that lived so long starts afresh); `totalMs` 300,000 (a subscription without a connection);
+ * `rebuildsPerMinute` 5; `busyAttempts` 5 sends of a call in all.
+ */
+export type Backoff = Readonly<typeof BACKOFF>;
+
+type Some<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** Options of `createEndpointClient`. */
+export interface EndpointClientOptions {
+  /**
+   * Where the endpoint listens: `wss:`, or `ws:` on loopback. In a page, a path such as `/live` is of the page's own origin.
+   * Never put a token in it.
+   */
+  readonly url: string | URL;
+  /** Gives provider and token, asked for every socket under `deadlines.authMs`. */
+  readonly authenticate: Authenticate;
+  /** What is known of the engine. Default `documentedProfile`. */
+  readonly profile?: EngineProfile | undefined;
+  /** Makes a socket. Default `globalThis.WebSocket`; `@nn-runtime/nyxdb/node` has ws wired in. */
+  readonly webSocket?: WebSocketFactory | undefined;
+  /** See {@link Limits}. */
+  readonly limits?: Some<Limits> | undefined;
+  /** See {@link Deadlines}. */
+  readonly deadlines?: Some<Deadlines> | undefined;
+  /** See {@link Backoff}. */
+  readonly backoff?: Some<Backoff> | undefined;
+  /** Allows a development profile with a URL that is not loopback. Default false. */
+  readonly allowDevelopmentProfile?: boolean | undefined;
+  /** Allows `ws:` off loopback, where the network itself is trusted. Default false. */
+  readonly trustedNetwork?: boolean | undefined;
+  /** Told what happens: names, counts and durations, never a token, a parameter or a cell. What it throws is ignored. */
+  readonly onEvent?: ((event: ClientEvent) => void) | undefined;
+  /** Time, for tests. Default the host's monotonic clock. */
+  readonly clock?: Clock | undefined;
+  /** Randomness, for tests. Default the host's `crypto.getRandomValues`. */
+  readonly random?: RandomSource | undefined;
+}
+
+/** What a door of this package brings along. Internal. */
+export interface Host {
+  /** The host's best WebSocket, when the application names none. */
+  readonly webSocket?: (limits: Limits) => WebSocketFactory;
+  /** Hears every event besides the application's own observer. */
+  readonly emit?: (event: ClientEvent) => void;
+}
+
+/** Options, checked and complete. Internal. */
+export interface Settings {
+  readonly url: string;
+  readonly profile: EngineProfile;
+  readonly webSocket: WebSocketFactory;
+  readonly limits: Limits;
+  readonly deadlines: Deadlines;
+  readonly backoff: Backoff;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly emit: (event: ClientEvent) => void;
+}
+
+const KNOWN =
+  'url authenticate profile webSocket limits deadlines backoff allowDevelopmentProfile trustedNetwork onEvent clock random'.split(
+    ' ',
+  );
+// Where zero means "none" or "off"; everywhere else it would end everything at once.
+const MAY_BE_ZERO = new Set(['quietMs', 'maxWaiting', 'rebuildsPerMinute', 'baseMs', 'resetAfterMs']);
+// A longer timer fires at once: hosts keep the delay in 31 bits.
+const MAX_NUMBER = 2 ** 31 - 1;
+
+function numbers<T extends Record<string, number>>(defaults: T, given: unknown, what: string): Readonly<T> {
+  if (given !== undefined && (typeof given !== 'object' || given === null))
+    throw new TypeError(`${what} must be an object`);
+  const result: Record<string, number> = { ...defaults };
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (!Object.hasOwn(defaults, name)) throw new TypeError(`${what}.${name} is not an option`);
+    if (value === undefined) continue;
+    const whole = name.endsWith('Ms') || Number.isInteger(value);
+    const least = MAY_BE_ZERO.has(name) ? 0 : Number.MIN_VALUE;
+    if (!Number.isFinite(value) || !whole || value < least || value > MAX_NUMBER)
+      throw new TypeError(`${what}.${name} is out of range, or not a number`);
+    result[name] = value;
+  }
+  return Object.freeze(result) as Readonly<T>;
+}
+
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+function readUrl(options: EndpointClientOptions, profile: EngineProfile): string {
+  let url: URL;
+  try {
+    url = new URL(options.url, globalThis.location?.href);
+  } catch {
+    throw new TypeError('url must be a ws: or wss: URL');
+  }
+  // A page's own origin, as newer browsers do for `new WebSocket('/path')`.
+  url.protocol = url.protocol.replace(/^http/, 'ws');
+  if (!/^wss?:$/.test(url.protocol)) throw new TypeError('url must be a ws: or wss: URL');
+  if (url.username !== '' || url.password !== '' || url.hash !== '')
+    throw new TypeError('url must have no user, password or fragment');
+  if (!LOOPBACK.test(url.hostname)) {
+    if (url.protocol === 'ws:' && options.trustedNetwork !== true)
+      throw new TypeError(
+        'url must be wss: off loopback (trustedNetwork: true if the network itself is trusted)',
+      );
+    if (profile.provenance === 'development' && options.allowDevelopmentProfile !== true)
+      throw new TypeError('a development profile is for loopback (allowDevelopmentProfile: true to insist)');
+  }
+  return url.href;
+}
+
+function readProfile(profile: unknown): asserts profile is EngineProfile {
+  const given = profile as Some<EngineProfile> | null;
+  if (typeof given !== 'object' || given === null || !given.revision || !given.errors || !given.tsv)
+    throw new TypeError('profile must be an engine profile with revision, provenance, tsv and errors');
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+/** @throws TypeError for the first wrong or unknown option. */
+export function readOptions(options: EndpointClientOptions, host: Host): Settings {
+  if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
+  for (const name of Object.keys(options))
+    if (!KNOWN.includes(name)) throw new TypeError(`${name} is not an option`);
+  const { onEvent, profile = documentedProfile } = options;
+  readProfile(profile);
+  if (!isFunction(options.authenticate)) throw new TypeError('authenticate must be a function');
+  if (onEvent !== undefined && !isFunction(onEvent)) throw new TypeError('onEvent must be a function');
+  if (options.webSocket !== undefined && !isFunction(options.webSocket))
+    throw new TypeError('webSocket must be a function of (url, protocols) that makes a WebSocket');
+  const limits = numbers(LIMITS, options.limits, 'limits');
+  return {
+    url: readUrl(options, profile),
+    profile,
+    webSocket: options.webSocket ?? host.webSocket?.(limits) ?? hostWebSocket(),
+    limits,
+    deadlines: numbers(DEADLINES, options.deadlines, 'deadlines'),
+    backoff: numbers(BACKOFF, options.backoff, 'backoff'),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom(),
+    emit(event) {
+      host.emit?.(event);
+      try {
+        onEvent?.(event);
+      } catch {
+        // An observer must not change what it observes.
+      }
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// With the u flag a surrogate matches only when it stands alone.
+const LONE_SURROGATE = /[\ud800-\udfff]/u;
+
+// The value itself is never part of the message: it may be a token or data.
+function field(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new TypeError(`${what} must be a string`);
+  if (value.includes('\0'))
+    throw new TypeError(`${what} must not contain a NUL: it separates fields on the wire`);
+  if (LONE_SURROGATE.test(value)) throw new TypeError(`${what} must be well-formed: it has a lone surrogate`);
+  return value;
+}
+
+/**
+ * The text of OP_AUTH for an application user: `provider NUL token` (contract, "Authenticate an application user").
+ * The operator's shape has more NULs and cannot be built here.
+ *
+ * @param provider - the provider's name; null is the empty name, which selects the engine's only provider.
+ * @throws TypeError for an empty name or token, a NUL, or a lone surrogate.
+ */
+export function authText(provider: string | null, token: string): string {
+  if (provider === '')
+    throw new TypeError("provider must not be '': null is how the engine's only provider is asked for");
+  const name = provider === null ? '' : field(provider, 'provider');
+  if (field(token, 'token') === '') throw new TypeError('token must not be empty');
+  return `${name}\0${token}`;
+}
+
+/**
+ * The text of OP_ENDPOINT_EXEC and OP_ENDPOINT_SUB: `name ( NUL parameter )*` (contract, "Execute a published query").
+ * No parameters and one empty parameter differ by that one NUL. SQL NULL cannot be expressed: only strings are taken.
+ *
+ * @throws TypeError for an empty name, a parameter that is not a string, a NUL, or a lone surrogate.
+ */
+export function callText(endpoint: string, parameters: readonly string[]): string {
+  if (field(endpoint, 'endpoint') === '') throw new TypeError('endpoint must not be empty');
+  if (!Array.isArray(parameters)) throw new TypeError('parameters must be an array of strings');
+  let text = endpoint;
+  // By index: `forEach` and `map` skip the holes of a sparse array, which would shift every later parameter.
+  for (let index = 0; index < parameters.length; index++)
+    text += `\0${field(parameters[index], `parameters[${index}]`)}`;
+  return text;
+}
