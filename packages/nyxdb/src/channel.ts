@@ -60,10 +60,10 @@ export class Channel {
         expected: { read: () => undefined, lost: (fault) => reject(link.error(fault, 'not-sent')) },
       };
     });
-    this.#socket.addEventListener('message', (event) => this.#receive(event.data));
-    this.#socket.addEventListener('error', (event) => this.#lost(event));
+    this.#socket.addEventListener('message', (event: WebSocketLikeEvent) => this.#receive(event.data));
+    this.#socket.addEventListener('error', (event: WebSocketLikeEvent) => this.#lost(event));
     this.closed = new Promise((resolve) => {
-      this.#socket.addEventListener('close', (event) => {
+      this.#socket.addEventListener('close', (event: WebSocketLikeEvent) => {
         this.#stopClose?.();
         this.#lost(event);
         resolve();

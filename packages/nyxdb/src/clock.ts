@@ -30,6 +30,6 @@ export interface RandomSource {
  */
 export function systemRandom(): RandomSource {
   if (typeof globalThis.crypto?.getRandomValues !== 'function')
-    throw new TypeError('crypto.getRandomValues is missing: request ids need a cryptographic random source');
+    throw new TypeError('crypto.getRandomValues is missing');
   return { fill: (bytes) => crypto.getRandomValues(bytes), fraction: Math.random };
 }

@@ -46,22 +46,22 @@ export interface Fault {
   readonly outcome?: Outcome | undefined;
 }
 
-// One message per code, ours: what the engine wrote may hold a schema, SQL or a value.
+// One short message per code, ours: what the engine wrote may hold a schema, SQL or a value.
 const MESSAGES: Readonly<Record<EndpointErrorCode, string>> = {
-  PROTOCOL_ERROR: 'The engine sent what the contract does not allow; the connection was closed.',
-  AUTH_FAILED: 'The engine did not accept the token.',
-  AUTH_REVOKED: 'The token was revoked.',
-  AUTH_CHANGED: 'The principal of this client was changed.',
-  APPLICATION_ERROR: 'The engine refused the request.',
-  CREDENTIALS_UNAVAILABLE: 'The authenticate callback gave no provider and token.',
-  BUSY: 'There is no room for the request right now.',
-  DEADLINE_EXCEEDED: 'A deadline passed.',
-  CANCELLED: 'The request was given up by its caller.',
-  CONNECTION_LOST: 'The connection ended before the answer.',
-  CONNECTION_FAILED: 'No connection to the engine could be opened.',
-  UNSUPPORTED_BY_PROFILE: 'The engine profile does not know this operation.',
-  REBUILD_LIMIT: 'The subscription had to be rebuilt too often.',
-  CLOSED: 'The client is closed, or draining.',
+  PROTOCOL_ERROR: 'not what the contract allows',
+  AUTH_FAILED: 'token not accepted',
+  AUTH_REVOKED: 'token revoked',
+  AUTH_CHANGED: 'principal changed',
+  APPLICATION_ERROR: 'request refused',
+  CREDENTIALS_UNAVAILABLE: 'authenticate gave no provider and token',
+  BUSY: 'no room for the request',
+  DEADLINE_EXCEEDED: 'deadline passed',
+  CANCELLED: 'given up by the caller',
+  CONNECTION_LOST: 'connection lost',
+  CONNECTION_FAILED: 'connection not opened',
+  UNSUPPORTED_BY_PROFILE: 'unknown to the profile',
+  REBUILD_LIMIT: 'rebuilt too often',
+  CLOSED: 'client closed',
 };
 
 const PASSING: ReadonlySet<EndpointErrorCode> = new Set([
@@ -101,8 +101,10 @@ export class EndpointError extends Error {
 
   constructor(fault: Fault, outcome: Outcome, profile: ProfileName) {
     const where = fault.reason ?? fault.phase;
-    const message = where === undefined ? MESSAGES[fault.code] : `${MESSAGES[fault.code]} (${where})`;
-    super(message, 'cause' in fault ? { cause: fault.cause } : undefined);
+    super(
+      `NYXDB: ${MESSAGES[fault.code]}${where === undefined ? '' : ` (${where})`}`,
+      'cause' in fault ? { cause: fault.cause } : undefined,
+    );
     this.code = fault.code;
     this.outcome = fault.outcome ?? outcome;
     this.retryable = PASSING.has(fault.code) && (this.outcome === 'not-sent' || this.outcome === 'not-run');
@@ -111,12 +113,6 @@ export class EndpointError extends Error {
     this.profile = { revision: profile.revision, provenance: profile.provenance };
     Object.defineProperty(this, 'engineText', { value: fault.engineText });
     Object.defineProperty(this, 'thrown', { value: fault.thrown });
-  }
-
-  /** What a log or an answer may hold: neither the cause nor the engine's text. */
-  toJSON(): Record<string, unknown> {
-    const { code, message, retryable, outcome, reason, phase, profile } = this;
-    return { code, message, retryable, outcome, reason, phase, profile };
   }
 }
 
@@ -130,7 +126,7 @@ export class EndpointRowError extends Error {
   readonly paths: readonly string[];
 
   constructor(rowIndex: number, paths: readonly string[]) {
-    super('A row of the answer does not fit the schema it was asked for.');
+    super('NYXDB: a row does not fit its schema');
     this.rowIndex = rowIndex;
     this.paths = paths;
   }

@@ -29,6 +29,6 @@ export function createRequestIds(fill: (bytes: Bytes) => unknown): () => Bytes {
       next += REQUEST_ID_BYTES;
       if (!isZero(id)) return id;
     }
-    throw new TypeError('the random source gives nothing but zeros');
+    throw new TypeError('random source gives only zeros');
   };
 }

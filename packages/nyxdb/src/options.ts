@@ -159,11 +159,9 @@ function readUrl(options: EndpointClientOptions, profile: EngineProfile): string
     throw new TypeError('url must have no user, password or fragment');
   if (!LOOPBACK.test(url.hostname)) {
     if (url.protocol === 'ws:' && options.trustedNetwork !== true)
-      throw new TypeError(
-        'url must be wss: off loopback (trustedNetwork: true if the network itself is trusted)',
-      );
+      throw new TypeError('url must be wss: off loopback (or trustedNetwork: true)');
     if (profile.provenance === 'development' && options.allowDevelopmentProfile !== true)
-      throw new TypeError('a development profile is for loopback (allowDevelopmentProfile: true to insist)');
+      throw new TypeError('a development profile is for loopback (or allowDevelopmentProfile: true)');
   }
   return url.href;
 }
@@ -171,7 +169,7 @@ function readUrl(options: EndpointClientOptions, profile: EngineProfile): string
 function readProfile(profile: unknown): asserts profile is EngineProfile {
   const given = profile as Some<EngineProfile> | null;
   if (typeof given !== 'object' || given === null || !given.revision || !given.errors || !given.tsv)
-    throw new TypeError('profile must be an engine profile with revision, provenance, tsv and errors');
+    throw new TypeError('profile must be an engine profile');
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
@@ -186,7 +184,7 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
   if (!isFunction(options.authenticate)) throw new TypeError('authenticate must be a function');
   if (onEvent !== undefined && !isFunction(onEvent)) throw new TypeError('onEvent must be a function');
   if (options.webSocket !== undefined && !isFunction(options.webSocket))
-    throw new TypeError('webSocket must be a function of (url, protocols) that makes a WebSocket');
+    throw new TypeError('webSocket must be a function');
   const limits = numbers(LIMITS, options.limits, 'limits');
   return {
     url: readUrl(options, profile),

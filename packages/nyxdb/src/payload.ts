@@ -4,9 +4,8 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u;
 // The value itself is never part of the message: it may be a token or data.
 function field(value: unknown, what: string): string {
   if (typeof value !== 'string') throw new TypeError(`${what} must be a string`);
-  if (value.includes('\0'))
-    throw new TypeError(`${what} must not contain a NUL: it separates fields on the wire`);
-  if (LONE_SURROGATE.test(value)) throw new TypeError(`${what} must be well-formed: it has a lone surrogate`);
+  if (value.includes('\0')) throw new TypeError(`${what} must not contain NUL`);
+  if (LONE_SURROGATE.test(value)) throw new TypeError(`${what} has a lone surrogate`);
   return value;
 }
 
@@ -18,8 +17,7 @@ function field(value: unknown, what: string): string {
  * @throws TypeError for an empty name or token, a NUL, or a lone surrogate.
  */
 export function authText(provider: string | null, token: string): string {
-  if (provider === '')
-    throw new TypeError("provider must not be '': null is how the engine's only provider is asked for");
+  if (provider === '') throw new TypeError("provider must not be '' (null: the engine's only one)");
   const name = provider === null ? '' : field(provider, 'provider');
   if (field(token, 'token') === '') throw new TypeError('token must not be empty');
   return `${name}\0${token}`;

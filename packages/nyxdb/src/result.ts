@@ -21,9 +21,7 @@ export interface EndpointResult<Row = Record<string, string>> {
 
 function toObjects({ columns, rows }: Table): Record<string, string>[] {
   if (new Set(columns).size !== columns.length || columns.includes(''))
-    throw new TypeError(
-      'columns without a name of their own cannot be made into objects: read rows by position',
-    );
+    throw new TypeError('columns need names of their own: read rows by position');
   // fromEntries defines own properties: a column named __proto__ is a column.
   return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? ''])));
 }

@@ -17,10 +17,8 @@ export interface WebSocketLike {
   readonly protocol: string;
   send(data: Bytes): void;
   close(code?: number, reason?: string): void;
-  addEventListener(
-    type: 'open' | 'message' | 'close' | 'error',
-    listener: (event: WebSocketLikeEvent) => void,
-  ): void;
+  // Libraries type each event apart; all that is read of one is looked at before it is used.
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: object) => void): void;
   /** Ends the connection without a closing handshake, where the library can. Called when `close` was not answered. */
   terminate?(): void;
   /** Called every 25 s while nothing is asked of the socket: may ping, and may end a socket that stopped answering. */
