@@ -33,6 +33,7 @@ export class Channel {
   readonly #link: Link;
   readonly #principal: string;
   readonly #bornMs: number;
+  #fault: Fault | undefined;
   #stopClose: (() => void) | undefined;
   #abandon: (() => void) | undefined;
   /** Told once, when the socket is of no use any more. */
@@ -96,6 +97,11 @@ export class Channel {
 
   /** Sends one request. Nothing else is sent until its last answer: the engine takes them one by one (contract, "Cancel"). */
   send(op: number, id: Bytes, payload: Uint8Array, state: ChannelState, expected: Expected): void {
+    // It may have ended between two steps of its owner: ws can deliver a message in the same turn as 'open'.
+    if (this.#state === 'dead') {
+      expected.lost(this.#fault ?? { code: 'CONNECTION_LOST' }, 'not-sent');
+      return;
+    }
     this.#state = state;
     this.#request = { id, expected };
     try {
@@ -127,6 +133,7 @@ export class Channel {
   end(fault: Fault | undefined, closeCode = 4000, outcome?: Outcome): void {
     if (this.#state === 'dead') return;
     this.#state = 'dead';
+    this.#fault = fault;
     const { clock, emit } = this.#link.settings;
     this.#link.channels.delete(this);
     try {
