@@ -136,16 +136,17 @@ export class Channel {
     this.#fault = fault;
     const { clock, emit } = this.#link.settings;
     this.#link.channels.delete(this);
+    // Before close(): undici may send its event from within.
+    this.#stopClose = clock.after(CLOSE_MS, () => {
+      this.#socket.terminate?.();
+      this.#abandon?.();
+    });
     try {
       // 1000 and 4xxx are the only codes browsers and undici let a client send. No reason: it could only leak.
       this.#socket.close(closeCode);
     } catch {
       // Closed already, in whatever way: the state says so.
     }
-    this.#stopClose = clock.after(CLOSE_MS, () => {
-      this.#socket.terminate?.();
-      this.#abandon?.();
-    });
     emit({ name: 'socket-ended', code: fault?.code, durationMs: clock.now() - this.#bornMs });
     const request = this.#request;
     this.#request = undefined;
