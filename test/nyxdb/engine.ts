@@ -105,8 +105,8 @@ export const REVOCATION = hex('00000000000000000000000000000000 01 0000000c 6175
 export const payloadOf = (request: Buffer): string => request.subarray(21).toString('utf8');
 
 /** Starts an engine on a free port of 127.0.0.1; it is gone when the test is. */
-export async function startEngine(t: Test): Promise<Engine> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
+export async function startEngine(t: Test, { autoPong = true } = {}): Promise<Engine> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, autoPong });
   await once(server, 'listening');
   const queue = new Queue<Peer>();
   const peers: Peer[] = [];
