@@ -9,6 +9,7 @@ import { Pool } from './pool.js';
 import { type EndpointResult, toResult, toSchemaResult } from './result.js';
 import type { SchemaOutput, StandardSchemaV1 } from './schema.js';
 import { Scope } from './scope.js';
+import { openSubscription, type Subscription } from './subscription.js';
 
 /** Options of `execute`. */
 export interface ExecuteOptions<S extends StandardSchemaV1 | undefined = undefined> {
@@ -51,6 +52,17 @@ export interface EndpointClient {
     options?: ExecuteOptions<S>,
   ): Promise<EndpointResult<S extends StandardSchemaV1 ? SchemaOutput<S> : Record<string, string>>>;
   /**
+   * Subscribes to a published stream endpoint, or to a granted view, on a socket of its own.
+   *
+   * @throws EndpointError, at once: UNSUPPORTED_BY_PROFILE (the documented profile knows no subscriptions), CLOSED, or CANCELLED
+   * for a signal already aborted. TypeError for wrong arguments. Whatever comes later ends the iteration.
+   */
+  subscribe(
+    endpoint: string,
+    parameters?: readonly string[],
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Subscription;
+  /**
    * Changes the principal: every socket of the former one is closed, and what was pending ends in AUTH_CHANGED. A socket is
    * never authenticated twice (contract, "Connection sequence").
    */
@@ -83,17 +95,24 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   const draining = new Draining(limits.poolSize);
   const calls = new Set<Promise<unknown>>();
 
-  async function run(
-    text: string,
-    { signal, timeoutMs = deadlines.totalMs }: Pick<ExecuteOptions, 'signal' | 'timeoutMs'>,
-  ) {
-    const payload = encodeText(text);
+  /** Everything that can be refused before anything is opened. */
+  function prepare(endpoint: string, parameters: readonly string[], signal: AbortSignal | undefined) {
+    const payload = encodeText(callText(endpoint, parameters));
     if (payload.length > limits.maxRequestBytes)
       throw new TypeError('the request is larger than limits.maxRequestBytes');
-    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
-      throw new TypeError('timeoutMs is out of range, or not a number');
     if (link.closed) throw link.error({ code: 'CLOSED' }, 'not-sent');
     if (signal?.aborted) throw link.error({ code: 'CANCELLED', cause: signal.reason }, 'not-sent');
+    return payload;
+  }
+
+  async function run(
+    endpoint: string,
+    parameters: readonly string[],
+    { signal, timeoutMs = deadlines.totalMs }: Pick<ExecuteOptions, 'signal' | 'timeoutMs'>,
+  ) {
+    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
+      throw new TypeError('timeoutMs is out of range, or not a number');
+    const payload = prepare(endpoint, parameters, signal);
     const scope = new Scope();
     const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
     signal?.addEventListener('abort', onAbort);
@@ -132,7 +151,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
 
   return {
     async execute(endpoint, parameters = [], options = {}) {
-      const call = run(callText(endpoint, parameters), options);
+      const call = run(endpoint, parameters, options);
       calls.add(call);
       try {
         const table = await call;
@@ -144,6 +163,12 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
         calls.delete(call);
       }
     },
+    subscribe(endpoint, parameters = [], { signal } = {}) {
+      const { subscription } = profile;
+      const payload = prepare(endpoint, parameters, signal);
+      if (subscription === undefined) throw link.error({ code: 'UNSUPPORTED_BY_PROFILE' }, 'not-sent');
+      return openSubscription(link, subscription, payload, signal);
+    },
     setAuthenticate(authenticate) {
       if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
       link.authenticate = authenticate;
@@ -151,6 +176,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     },
     async drain() {
       link.closed = true;
+      for (const scope of link.subscriptions) scope.end({ code: 'CLOSED' });
       await Promise.allSettled(calls);
       await close();
     },

@@ -64,13 +64,16 @@ const MESSAGES: Readonly<Record<EndpointErrorCode, string>> = {
   CLOSED: 'client closed',
 };
 
-const PASSING: ReadonlySet<EndpointErrorCode> = new Set([
+const PASSING = new Set<EndpointErrorCode>([
   'BUSY',
   'CONNECTION_FAILED',
   'CONNECTION_LOST',
   'CREDENTIALS_UNAVAILABLE',
   'DEADLINE_EXCEEDED',
 ]);
+
+/** Whether what hindered it may pass by itself. */
+export const isPassing = (code: EndpointErrorCode): boolean => PASSING.has(code);
 
 /**
  * Every failure of the client that is not a wrong argument (those are TypeError). No token, parameter or cell is in it,
@@ -107,7 +110,7 @@ export class EndpointError extends Error {
     );
     this.code = fault.code;
     this.outcome = fault.outcome ?? outcome;
-    this.retryable = PASSING.has(fault.code) && (this.outcome === 'not-sent' || this.outcome === 'not-run');
+    this.retryable = isPassing(fault.code) && (this.outcome === 'not-sent' || this.outcome === 'not-run');
     if (fault.reason !== undefined) this.reason = fault.reason;
     if (fault.phase !== undefined) this.phase = fault.phase;
     this.profile = { revision: profile.revision, provenance: profile.provenance };

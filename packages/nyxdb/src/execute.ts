@@ -46,22 +46,9 @@ export async function executeOnPool(
       // A wait that cannot end in time is not begun.
       if (sends.count >= backoff.busyAttempts || clock.now() + delayMs >= endsAtMs) throw error;
       emit({ name: 'call-delayed', delayMs, sends: sends.count });
-      await pause(link, scope, delayMs);
+      await link.pause(scope, delayMs);
     }
   }
-}
-
-function pause(link: Link, scope: Scope, delayMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const off = scope.onEnd((fault) => {
-      stop();
-      reject(link.error(fault, 'not-run'));
-    });
-    const stop = link.settings.clock.after(delayMs, () => {
-      off();
-      resolve();
-    });
-  });
 }
 
 function executeOnce(

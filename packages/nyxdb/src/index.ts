@@ -5,6 +5,7 @@ export {
   type ExecuteOptions,
 } from './client.js';
 export type { Clock, RandomSource } from './clock.js';
+export { developmentProfile } from './development.js';
 export {
   type DeadlinePhase,
   EndpointError,
@@ -33,5 +34,6 @@ export {
 } from './profile.js';
 export type { EndpointResult } from './result.js';
 export type { SchemaOutput, StandardSchemaIssue, StandardSchemaResult, StandardSchemaV1 } from './schema.js';
+export type { Subscription, SubscriptionState } from './subscription.js';
 export type { Table, TsvLimits, TsvRules } from './tsv.js';
 export type { WebSocketFactory, WebSocketLike, WebSocketLikeEvent } from './websocket.js';

@@ -17,6 +17,8 @@ export class Link {
   readonly channels = new Set<Channel>();
   /** Every call, subscription and control connection that still waits for something. */
   readonly scopes = new Set<Scope>();
+  /** Those of `scopes` that are subscriptions. */
+  readonly subscriptions = new Set<Scope>();
   /** Whether `close()` or `drain()` was called: nothing new is taken. */
   closed = false;
   readonly #revoked = new Set<string>();
@@ -78,6 +80,24 @@ export class Link {
         },
       );
       if (scope.fault !== undefined) giveUp(scope.fault);
+    });
+  }
+
+  /**
+   * Waits before the next attempt.
+   *
+   * @throws EndpointError when the scope ends first: what was attempted before did not run.
+   */
+  pause(scope: Scope, delayMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const off = scope.onEnd((fault) => {
+        stop();
+        reject(this.error(fault, 'not-run'));
+      });
+      const stop = this.settings.clock.after(delayMs, () => {
+        off();
+        resolve();
+      });
     });
   }
 }

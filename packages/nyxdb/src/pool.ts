@@ -10,7 +10,7 @@ interface Waiter {
 }
 
 /** How often an idle socket is given its heartbeat. */
-const HEARTBEAT_MS = 25_000;
+export const HEARTBEAT_MS = 25_000;
 
 /** The few sockets of one-shot calls. A call has its socket for itself until its terminal answer. */
 export class Pool {
