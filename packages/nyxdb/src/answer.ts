@@ -30,7 +30,7 @@ export function readError(payload: Uint8Array, profile: EngineProfile): Fault {
 const AUTHENTICATED = encodeText('authenticated\n');
 
 /**
- * The answer to OP_AUTH: undefined when the socket is authenticated, else what it failed of.
+ * The answer to OP_AUTH: null when the socket is authenticated, else what it failed of.
  *
  * @throws FrameError for anything but `authenticated LF` with 0x00, or `auth failed` or an admission error with 0x01: a socket
  * that is neither authenticated nor refused cannot be used.
@@ -39,15 +39,15 @@ export function readAuthentication(
   status: number,
   payload: Uint8Array,
   profile: EngineProfile,
-): Fault | undefined {
+): Fault | null {
   if (status === STATUS_OK) {
-    if (sameBytes(payload, AUTHENTICATED)) return undefined;
+    if (sameBytes(payload, AUTHENTICATED)) return null;
     throw new FrameError('contradictory');
   }
   if (status !== STATUS_ERROR) refuseStatus(status, profile);
   const fault = readError(payload, profile);
   if (fault.code === 'APPLICATION_ERROR') throw new FrameError('contradictory');
-  return { code: fault.code, outcome: 'not-sent' };
+  return { code: fault.code };
 }
 
 const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9][0-9]*)\t1|0\t0)\n?$/;

@@ -7,6 +7,8 @@ import type { Link } from './link.js';
 import { Scope } from './scope.js';
 import { OP_CANCEL_REQUEST } from './wire.js';
 
+const LATE: Fault = { code: 'DEADLINE_EXCEEDED', phase: 'cancel' };
+
 /**
  * Cancels a request whose caller has been released, by a separate, itself authenticated socket: behind the target on its own
  * socket it could not overtake it (contract, "Cancel an executing one-shot"). The target stays registered until its terminal
@@ -27,11 +29,13 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
   try {
     const control = await openChannel(link, scope);
     const off = scope.onEnd((fault) => control.end(fault));
-    const answered = control.ask(OP_CANCEL_REQUEST, targetId, 'busy', (frame) =>
-      readAcknowledgement(frame.status, frame.payload, link.settings.profile),
+    const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', (status, body) =>
+      readAcknowledgement(status, body, link.settings.profile),
     );
     try {
-      result = (await link.within(scope, deadlines.cancelMs, 'cancel', answered)) ? 'requested' : 'not-found';
+      result = (await link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered))
+        ? 'requested'
+        : 'not-found';
     } finally {
       off();
       control.end(undefined);
@@ -42,27 +46,15 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
   link.scopes.delete(scope);
   if (target.state === 'dead') return;
   emit({ name: 'cancel', result, durationMs: clock.now() - startedMs });
-  const late: Fault = { code: 'DEADLINE_EXCEEDED', phase: 'cancel' };
-  stopBound = clock.after(deadlines.cancelMs, () => target.end(late, 4008));
+  stopBound = clock.after(deadlines.cancelMs, () => target.end(LATE, 4008));
 }
 
-/** The sockets whose request was given up. As many as the pool has, so that a caller who gives up often holds no more. */
-export class Draining {
-  readonly #channels = new Set<Channel>();
-  readonly #max: number;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  add(channel: Channel): void {
-    for (const one of this.#channels) if (one.state === 'dead') this.#channels.delete(one);
-    for (const oldest of this.#channels) {
-      if (this.#channels.size < this.#max) break;
-      this.#channels.delete(oldest);
-      oldest.end({ code: 'DEADLINE_EXCEEDED', phase: 'cancel' }, 4008);
-    }
-    this.#channels.add(channel);
-    channel.drain();
-  }
+/**
+ * Keeps a socket for the terminal answer alone. Not more of them than the pool has: of a caller who gives up often, the oldest
+ * is closed.
+ */
+export function drainChannel(link: Link, channel: Channel): void {
+  channel.drain();
+  const draining = [...link.channels].filter(({ state }) => state === 'draining');
+  if (draining.length > link.settings.limits.poolSize) draining[0]?.end(LATE, 4008);
 }

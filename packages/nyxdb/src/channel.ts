@@ -9,26 +9,29 @@ import { STATUS_ERROR, STATUS_OK } from './wire.js';
 /** The life of a socket, one way. `draining`: its request was given up; it takes no other. */
 export type ChannelState = 'connecting' | 'authenticating' | 'ready' | 'busy' | 'draining' | 'dead';
 
-/** What a request expects of its answers. */
-export interface Expected {
-  /**
-   * Reads one answer. Gives what to do next when it was the last one; undefined when more may come.
-   *
-   * @throws FrameError: the connection ends.
-   */
-  read(status: number, payload: Uint8Array): (() => void) | undefined;
-  /** The connection ended first. `outcome` where it is known. */
-  lost(fault: Fault, outcome: Outcome | undefined): void;
+/**
+ * Reads one answer of a request. Gives its value when it was the last one; undefined when more may come.
+ *
+ * @throws FrameError: the connection ends.
+ */
+export type Read<T> = (status: number, payload: Uint8Array) => T | undefined;
+
+interface Request {
+  readonly id: Uint8Array;
+  /** Undefined when more may come, else what to do next. */
+  readonly read: (status: number, payload: Uint8Array) => (() => void) | undefined;
+  readonly lost: (fault: Fault, outcome: Outcome | undefined) => void;
 }
 
 /** How long a closing handshake is waited for: undici, for one, waits for ever. */
 const CLOSE_MS = 2_000;
+const LOST: Fault = { code: 'CONNECTION_LOST' };
 const REVOKED = encodeText('auth revoked');
 
 /** One socket and the one request in flight on it. Knows frames and ids, not what is asked. */
 export class Channel {
   #state: ChannelState = 'connecting';
-  #request: { readonly id: Uint8Array; readonly expected: Expected } | undefined;
+  #request: Request | undefined;
   readonly #socket: WebSocketLike;
   readonly #link: Link;
   readonly #principal: string;
@@ -58,7 +61,8 @@ export class Channel {
       // Until there is a request nothing matches: no response has an empty id.
       this.#request = {
         id: new Uint8Array(),
-        expected: { read: () => undefined, lost: (fault) => reject(link.error(fault, 'not-sent')) },
+        read: () => undefined,
+        lost: (fault) => reject(link.error(fault, 'not-sent')),
       };
     });
     this.#socket.addEventListener('message', (event: WebSocketLikeEvent) => this.#receive(event.data));
@@ -82,6 +86,7 @@ export class Channel {
     return this.#socket.protocol;
   }
 
+  /** Whether it was authenticated with this text. */
   isOf(principal: string): boolean {
     return this.#principal === principal;
   }
@@ -91,36 +96,42 @@ export class Channel {
     return other.isOf(this.#principal);
   }
 
-  heartbeat(): void {
-    this.#socket.heartbeat?.();
-  }
-
-  /** Sends one request. Nothing else is sent until its last answer: the engine takes them one by one (contract, "Cancel"). */
-  send(op: number, id: Bytes, payload: Uint8Array, state: ChannelState, expected: Expected): void {
-    // It may have ended between two steps of its owner: ws can deliver a message in the same turn as 'open'.
-    if (this.#state === 'dead') {
-      expected.lost(this.#fault ?? { code: 'CONNECTION_LOST' }, 'not-sent');
-      return;
-    }
-    this.#state = state;
-    this.#request = { id, expected };
-    try {
-      this.#socket.send(encodeRequest(op, id, payload));
-    } catch {
-      this.end({ code: 'CONNECTION_LOST' }, 4000, 'not-sent');
-    }
-  }
-
-  /** Sends one request with one answer. */
-  ask<T>(op: number, payload: Uint8Array, state: ChannelState, read: (frame: AnswerFrame) => T): Promise<T> {
+  /**
+   * Sends one request, and gives what `read` makes of its last answer. Nothing else may be sent until then: the engine takes
+   * requests one by one (contract, "Cancel an executing one-shot").
+   *
+   * @param outcome - of the call that this request serves, should the connection end; by default whatever is known.
+   */
+  ask<T>(
+    op: number,
+    id: Bytes,
+    payload: Uint8Array,
+    state: ChannelState,
+    read: Read<T>,
+    outcome?: Outcome,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.send(op, this.#link.nextId(), payload, state, {
-        read: (status, body) => {
-          const value = read({ status, payload: body });
-          return () => resolve(value);
+      const lost: Request['lost'] = (fault, known = 'unknown') =>
+        reject(this.#link.error(fault, outcome ?? known));
+      // It may have ended between two steps of its owner: ws can deliver a message in the same turn as 'open'.
+      if (this.#state === 'dead') {
+        lost(this.#fault ?? LOST, 'not-sent');
+        return;
+      }
+      this.#state = state;
+      this.#request = {
+        id,
+        read(status, body) {
+          const value = read(status, body);
+          return value === undefined ? undefined : () => resolve(value);
         },
-        lost: (fault) => reject(this.#link.error(fault, 'not-sent')),
-      });
+        lost,
+      };
+      try {
+        this.#socket.send(encodeRequest(op, id, payload));
+      } catch {
+        this.end(LOST, 4000, 'not-sent');
+      }
     });
   }
 
@@ -150,7 +161,7 @@ export class Channel {
     emit({ name: 'socket-ended', code: fault?.code, durationMs: clock.now() - this.#bornMs });
     const request = this.#request;
     this.#request = undefined;
-    request?.expected.lost(fault ?? { code: 'CLOSED' }, outcome);
+    request?.lost(fault ?? { code: 'CLOSED' }, outcome);
     this.onDead?.();
   }
 
@@ -174,14 +185,15 @@ export class Channel {
       }
       if (!matched) throw new FrameError('unmatched');
       completed = frame.status === STATUS_OK;
-      next = request.expected.read(frame.status, frame.payload);
+      next = request.read(frame.status, frame.payload);
     } catch (error) {
       const reason = error instanceof FrameError ? error.reason : 'contradictory';
       this.end({ code: 'PROTOCOL_ERROR', reason }, 4002, completed ? 'completed' : undefined);
     }
     if (next === undefined || this.state === 'dead') return;
     this.#request = undefined;
-    if (this.#state !== 'draining') this.#state = 'ready';
+    if (this.#state === 'draining') this.end(undefined);
+    else this.#state = 'ready';
     next();
   }
 
@@ -201,9 +213,6 @@ export class Channel {
     // The library's own cap: ws tells by this code, others close with 1009 as RFC 6455 section 7.4.1 has it.
     if (error?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || event.code === 1009)
       this.end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
-    else this.end({ code: this.#state === 'connecting' ? 'CONNECTION_FAILED' : 'CONNECTION_LOST' });
+    else this.end({ code: this.#state === 'connecting' ? 'CONNECTION_FAILED' : LOST.code });
   }
 }
-
-/** An answer whose id matched. */
-export type AnswerFrame = Pick<ResponseFrame, 'status' | 'payload'>;

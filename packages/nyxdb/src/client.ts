@@ -1,11 +1,11 @@
-import { Draining } from './cancel.js';
 import { encodeText } from './encode.js';
-import { EndpointError, type ProfileName } from './errors.js';
+import { EndpointError, type EndpointErrorCode, type ProfileName } from './errors.js';
 import { executeOnPool, type Sends } from './execute.js';
 import { Link } from './link.js';
 import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
 import { callText } from './payload.js';
 import { Pool } from './pool.js';
+import { must } from './require.js';
 import { type EndpointResult, toResult, toSchemaResult } from './result.js';
 import type { SchemaOutput, StandardSchemaV1 } from './schema.js';
 import { Scope } from './scope.js';
@@ -92,14 +92,12 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   const { clock, deadlines, emit, limits, profile } = settings;
   const link = new Link(settings, options.authenticate);
   const pool = new Pool(link);
-  const draining = new Draining(limits.poolSize);
   const calls = new Set<Promise<unknown>>();
 
   /** Everything that can be refused before anything is opened. */
   function prepare(endpoint: string, parameters: readonly string[], signal: AbortSignal | undefined) {
     const payload = encodeText(callText(endpoint, parameters));
-    if (payload.length > limits.maxRequestBytes)
-      throw new TypeError('the request is larger than limits.maxRequestBytes');
+    must(payload.length <= limits.maxRequestBytes, 'the request is over limits.maxRequestBytes');
     if (link.closed) throw link.error({ code: 'CLOSED' }, 'not-sent');
     if (signal?.aborted) throw link.error({ code: 'CANCELLED', cause: signal.reason }, 'not-sent');
     return payload;
@@ -110,8 +108,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     parameters: readonly string[],
     { signal, timeoutMs = deadlines.totalMs }: Pick<ExecuteOptions, 'signal' | 'timeoutMs'>,
   ) {
-    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
-      throw new TypeError('timeoutMs is out of range, or not a number');
+    must(timeoutMs > 0 && timeoutMs < 2 ** 31, 'timeoutMs is out of range');
     const payload = prepare(endpoint, parameters, signal);
     const scope = new Scope();
     const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
@@ -120,22 +117,14 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     link.scopes.add(scope);
     const startedMs = clock.now();
     const sends: Sends = { count: 0 };
+    let code: EndpointErrorCode | undefined;
     try {
-      const endsAtMs = startedMs + timeoutMs;
-      const table = await executeOnPool(link, pool, draining, payload, scope, endsAtMs, sends);
-      const durationMs = clock.now() - startedMs;
-      emit({ name: 'call-completed', durationMs, rows: table.rows.length, sends: sends.count });
-      return table;
+      return await executeOnPool(link, pool, payload, scope, startedMs + timeoutMs, sends);
     } catch (error) {
-      if (error instanceof EndpointError)
-        emit({
-          name: 'call-failed',
-          durationMs: clock.now() - startedMs,
-          code: error.code,
-          sends: sends.count,
-        });
+      if (error instanceof EndpointError) code = error.code;
       throw error;
     } finally {
+      emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends: sends.count });
       stop();
       signal?.removeEventListener('abort', onAbort);
       link.scopes.delete(scope);
@@ -170,7 +159,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
       return openSubscription(link, subscription, payload, signal);
     },
     setAuthenticate(authenticate) {
-      if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
+      must(typeof authenticate === 'function', 'authenticate must be a function');
       link.authenticate = authenticate;
       link.endAll({ code: 'AUTH_CHANGED' });
     },

@@ -1,3 +1,5 @@
+import { must } from './require.js';
+
 /** Time as the client sees it. Handed in, so that a test needs no sleep. */
 export interface Clock {
   /** Milliseconds since some fixed moment; never goes back. */
@@ -29,7 +31,6 @@ export interface RandomSource {
  * @throws TypeError where there is none: ids from `Math.random` could be guessed, and with them other people's queries cancelled.
  */
 export function systemRandom(): RandomSource {
-  if (typeof globalThis.crypto?.getRandomValues !== 'function')
-    throw new TypeError('crypto.getRandomValues is missing');
+  must(globalThis.crypto?.getRandomValues, 'crypto.getRandomValues is missing');
   return { fill: (bytes) => crypto.getRandomValues(bytes), fraction: Math.random };
 }

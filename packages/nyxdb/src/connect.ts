@@ -1,6 +1,7 @@
 import { readAuthentication } from './answer.js';
-import { Channel } from './channel.js';
+import { Channel, type ChannelState, type Read } from './channel.js';
 import { encodeText } from './encode.js';
+import type { DeadlinePhase } from './errors.js';
 import { FrameError } from './fault.js';
 import type { Link } from './link.js';
 import { authText } from './payload.js';
@@ -13,7 +14,7 @@ async function askPrincipal(link: Link, scope: Scope): Promise<string> {
   const asked = new Promise<unknown>((resolve) => resolve(link.authenticate())).catch((thrown: unknown) => {
     throw link.error({ code: 'CREDENTIALS_UNAVAILABLE', thrown }, 'not-sent');
   });
-  const given = (await link.within(scope, authMs, 'auth', asked)) as
+  const given = (await link.within(scope, authMs, 'auth', 'not-sent', asked)) as
     | { readonly provider?: unknown; readonly token?: unknown }
     | null
     | undefined;
@@ -43,19 +44,21 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
     throw link.error({ code: 'CONNECTION_FAILED' }, 'not-sent');
   }
   try {
-    await link.within(scope, deadlines.connectMs, 'connect', channel.opened);
+    const step = <T>(ms: number, phase: DeadlinePhase, work: Promise<T>): Promise<T | undefined> =>
+      link.within(scope, ms, phase, 'not-sent', work);
+    const ask = <T>(op: number, payload: Uint8Array, state: ChannelState, read: Read<T>) =>
+      step(deadlines.authMs, 'auth', channel.ask(op, link.nextId(), payload, state, read, 'not-sent'));
+    await step(deadlines.connectMs, 'connect', channel.opened);
     const { capability } = profile;
-    if (capability !== undefined) {
-      const negotiated = channel.ask(OP_CAPABILITY, capability.payload, 'connecting', (frame) => {
-        if (!capability.accepts(frame.status, frame.payload)) throw new FrameError('contradictory');
+    if (capability !== undefined)
+      await ask(OP_CAPABILITY, capability.payload, 'connecting', (status, payload) => {
+        if (capability.accepts(status, payload)) return null;
+        throw new FrameError('contradictory');
       });
-      await link.within(scope, deadlines.authMs, 'auth', negotiated);
-    }
-    const answered = channel.ask(OP_AUTH, encodeText(principal), 'authenticating', (frame) =>
-      readAuthentication(frame.status, frame.payload, profile),
+    const refused = await ask(OP_AUTH, encodeText(principal), 'authenticating', (status, payload) =>
+      readAuthentication(status, payload, profile),
     );
-    const refused = await link.within(scope, deadlines.authMs, 'auth', answered);
-    if (refused !== undefined) throw link.error(refused, 'not-sent');
+    if (refused) throw link.error({ code: refused.code }, 'not-sent');
   } catch (error) {
     channel.end({ code: 'CONNECTION_FAILED' }, 4008);
     throw error;

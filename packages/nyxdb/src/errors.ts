@@ -1,4 +1,4 @@
-import type { FrameFault } from './fault.js';
+import { type FrameFault, named } from './fault.js';
 
 /** Every code an {@link EndpointError} can carry. */
 export type EndpointErrorCode =
@@ -46,24 +46,6 @@ export interface Fault {
   readonly outcome?: Outcome | undefined;
 }
 
-// One short message per code, ours: what the engine wrote may hold a schema, SQL or a value.
-const MESSAGES: Readonly<Record<EndpointErrorCode, string>> = {
-  PROTOCOL_ERROR: 'not what the contract allows',
-  AUTH_FAILED: 'token not accepted',
-  AUTH_REVOKED: 'token revoked',
-  AUTH_CHANGED: 'principal changed',
-  APPLICATION_ERROR: 'request refused',
-  CREDENTIALS_UNAVAILABLE: 'authenticate gave no provider and token',
-  BUSY: 'no room for the request',
-  DEADLINE_EXCEEDED: 'deadline passed',
-  CANCELLED: 'given up by the caller',
-  CONNECTION_LOST: 'connection lost',
-  CONNECTION_FAILED: 'connection not opened',
-  UNSUPPORTED_BY_PROFILE: 'unknown to the profile',
-  REBUILD_LIMIT: 'rebuilt too often',
-  CLOSED: 'client closed',
-};
-
 const PASSING = new Set<EndpointErrorCode>([
   'BUSY',
   'CONNECTION_FAILED',
@@ -104,8 +86,10 @@ export class EndpointError extends Error {
 
   constructor(fault: Fault, outcome: Outcome, profile: ProfileName) {
     const where = fault.reason ?? fault.phase;
+    // Ours, from the code: what the engine wrote may hold a schema, SQL or a value.
+    const what = fault.code.toLowerCase().replaceAll('_', ' ');
     super(
-      `NYXDB: ${MESSAGES[fault.code]}${where === undefined ? '' : ` (${where})`}`,
+      `NYXDB: ${what}${where === undefined ? '' : ` (${where})`}`,
       'cause' in fault ? { cause: fault.cause } : undefined,
     );
     this.code = fault.code;
@@ -135,12 +119,8 @@ export class EndpointRowError extends Error {
   }
 }
 
-// On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`.
-for (const [error, name] of [
-  [EndpointError, 'EndpointError'],
-  [EndpointRowError, 'EndpointRowError'],
-] as const)
-  Object.defineProperty(error.prototype, 'name', { value: name, configurable: true, writable: true });
+named(EndpointError, 'EndpointError');
+named(EndpointRowError, 'EndpointRowError');
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
 

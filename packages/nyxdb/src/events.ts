@@ -10,18 +10,11 @@ export type ClientEvent =
       readonly code: EndpointErrorCode | undefined;
       readonly durationMs: number;
     }
-  /** A call gave its rows. */
+  /** A call is done. `code`: why it failed; undefined for rows, and for a wrong argument. `sends`: how often it was sent. */
   | {
-      readonly name: 'call-completed';
+      readonly name: 'call-ended';
       readonly durationMs: number;
-      readonly rows: number;
-      readonly sends: number;
-    }
-  /** A call failed. */
-  | {
-      readonly name: 'call-failed';
-      readonly durationMs: number;
-      readonly code: EndpointErrorCode;
+      readonly code: EndpointErrorCode | undefined;
       readonly sends: number;
     }
   /** The engine had no room; the call is sent again after `delayMs`. */

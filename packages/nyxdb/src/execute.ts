@@ -1,6 +1,6 @@
 import { readError, refuseStatus } from './answer.js';
 import { backoffMs } from './backoff.js';
-import { cancelRequest, type Draining } from './cancel.js';
+import { cancelRequest, drainChannel } from './cancel.js';
 import type { Channel } from './channel.js';
 import { decodeText } from './decode.js';
 import { EndpointError, type Fault } from './errors.js';
@@ -24,7 +24,6 @@ export interface Sends {
 export async function executeOnPool(
   link: Link,
   pool: Pool,
-  draining: Draining,
   payload: Uint8Array,
   scope: Scope,
   endsAtMs: number,
@@ -39,73 +38,51 @@ export async function executeOnPool(
     }
     sends.count++;
     try {
-      return await executeOnce(link, pool, draining, channel, payload, scope);
+      return await executeOnce(link, pool, channel, payload, scope);
     } catch (error) {
       if (!(error instanceof EndpointError) || error.code !== 'BUSY') throw error;
       const delayMs = backoffMs(backoff, sends.count, random);
       // A wait that cannot end in time is not begun.
       if (sends.count >= backoff.busyAttempts || clock.now() + delayMs >= endsAtMs) throw error;
       emit({ name: 'call-delayed', delayMs, sends: sends.count });
-      await link.pause(scope, delayMs);
+      await link.within(scope, delayMs, undefined, 'not-run');
     }
   }
 }
 
-function executeOnce(
+async function executeOnce(
   link: Link,
   pool: Pool,
-  draining: Draining,
   channel: Channel,
   payload: Uint8Array,
   scope: Scope,
 ): Promise<Table> {
-  const { clock, deadlines, limits, profile } = link.settings;
-  return new Promise((resolve, reject) => {
-    const id = link.nextId();
-    let released = false;
-    const leave = (): void => {
-      released = true;
-      stop();
-      off();
-    };
-    // The caller is released at once; the registration stays, and the socket takes nothing new (design N3).
-    const giveUp = (fault: Fault): void => {
-      leave();
-      reject(link.error(fault, 'unknown'));
-      // For any other reason everything of this principal is being closed anyway.
-      if (fault.code !== 'CANCELLED' && fault.code !== 'DEADLINE_EXCEEDED') return;
-      pool.forget(channel);
-      draining.add(channel);
-      void cancelRequest(link, channel, id);
-    };
-    const stop = clock.after(deadlines.responseMs, () =>
-      giveUp({ code: 'DEADLINE_EXCEEDED', phase: 'response' }),
-    );
-    const off = scope.onEnd(giveUp);
-    channel.send(OP_ENDPOINT_EXEC, id, payload, 'busy', {
-      read(status, body) {
-        if (status !== STATUS_OK && status !== STATUS_ERROR) refuseStatus(status, profile);
-        const fault = status === STATUS_ERROR ? readError(body, profile) : undefined;
-        // Read also when nobody waits any more: a malformed answer ends the socket all the same.
-        const table = fault === undefined ? parseTsv(decodeText(body), profile.tsv, limits) : undefined;
-        return () => {
-          if (released) {
-            channel.end(undefined);
-            return;
-          }
-          leave();
-          // Nothing follows a failed authentication on its socket.
-          if (fault?.code === 'AUTH_FAILED') channel.end(fault);
-          else pool.release(channel);
-          if (table !== undefined) resolve(table);
-          else reject(link.error(fault ?? { code: 'CONNECTION_LOST' }, 'unknown'));
-        };
-      },
-      lost(fault, outcome) {
-        if (released) return;
-        leave();
-        reject(link.error(fault, outcome ?? 'unknown'));
-      },
-    });
+  const { deadlines, limits, profile } = link.settings;
+  const id = link.nextId();
+  // Read also when nobody waits any more: a malformed answer ends the socket all the same.
+  const answered = channel.ask(OP_ENDPOINT_EXEC, id, payload, 'busy', (status, body) => {
+    if (status === STATUS_OK) return parseTsv(decodeText(body), profile.tsv, limits);
+    return status === STATUS_ERROR ? readError(body, profile) : refuseStatus(status, profile);
   });
+  let answer: Table | Fault | undefined;
+  try {
+    answer = await link.within(scope, deadlines.responseMs, 'response', 'unknown', answered);
+  } catch (error) {
+    // The caller is released at once; the registration stays, and the socket takes nothing new (design N3).
+    if (channel.state === 'busy') {
+      pool.forget(channel);
+      drainChannel(link, channel);
+      void cancelRequest(link, channel, id);
+    }
+    throw error;
+  } finally {
+    // Also when the answer came in the same turn as the caller's leaving.
+    if (channel.state === 'ready') {
+      // Nothing follows a failed authentication on its socket.
+      if (answer !== undefined && 'code' in answer && answer.code === 'AUTH_FAILED') channel.end(answer);
+      else pool.release(channel);
+    }
+  }
+  if (answer !== undefined && 'rows' in answer) return answer;
+  throw link.error(answer ?? { code: 'CONNECTION_LOST' }, 'unknown');
 }

@@ -36,9 +36,9 @@ export class FrameError extends Error {
   }
 }
 
-// On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`.
-Object.defineProperty(FrameError.prototype, 'name', {
-  value: 'FrameError',
-  configurable: true,
-  writable: true,
-});
+/** Names an error's class. On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`. */
+export const named = (error: { readonly prototype: Error }, name: string): void => {
+  Object.defineProperty(error.prototype, 'name', { value: name, configurable: true, writable: true });
+};
+
+named(FrameError, 'FrameError');

@@ -1,5 +1,6 @@
 import { isZero } from './decode.js';
 import type { Bytes } from './encode.js';
+import { must } from './require.js';
 import { REQUEST_ID_BYTES } from './wire.js';
 
 // One call of the random source costs about as much for 4 KiB as for 16 bytes.
@@ -29,6 +30,6 @@ export function createRequestIds(fill: (bytes: Bytes) => unknown): () => Bytes {
       next += REQUEST_ID_BYTES;
       if (!isZero(id)) return id;
     }
-    throw new TypeError('random source gives only zeros');
+    must(false, 'random source gives only zeros');
   };
 }

@@ -1,6 +1,6 @@
 import type { Channel } from './channel.js';
 import type { Bytes } from './encode.js';
-import { EndpointError, type Fault, type Outcome } from './errors.js';
+import { type DeadlinePhase, EndpointError, type Fault, type Outcome } from './errors.js';
 import { createRequestIds } from './ids.js';
 import type { Authenticate, Settings } from './options.js';
 import type { Scope } from './scope.js';
@@ -56,48 +56,41 @@ export class Link {
     for (const channel of this.channels) channel.end(fault, 4000);
   }
 
-  /** Settles as `work` does, unless the scope ends or the deadline passes first. Leaves no timer and no listener behind. */
-  within<T>(scope: Scope, ms: number, phase: 'connect' | 'auth' | 'cancel', work: Promise<T>): Promise<T> {
+  /**
+   * Settles as `work` does, unless the scope ends or the time passes first: with a phase that is a deadline, without one it is
+   * only a pause. Leaves no timer and no listener behind.
+   *
+   * @throws EndpointError with this outcome.
+   */
+  within<T>(
+    scope: Scope,
+    ms: number,
+    phase: DeadlinePhase | undefined,
+    outcome: Outcome,
+    work?: Promise<T>,
+  ): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const giveUp = (fault: Fault): void => {
         leave();
-        reject(this.error(fault, 'not-sent'));
+        reject(this.error(fault, outcome));
       };
-      const stop = this.settings.clock.after(ms, () => giveUp({ code: 'DEADLINE_EXCEEDED', phase }));
+      const succeed = (value?: T): void => {
+        leave();
+        resolve(value);
+      };
+      const stop = this.settings.clock.after(ms, () =>
+        phase === undefined ? succeed() : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
+      );
       const off = scope.onEnd(giveUp);
       const leave = (): void => {
         stop();
         off();
       };
-      work.then(
-        (value) => {
-          leave();
-          resolve(value);
-        },
-        (error) => {
-          leave();
-          reject(error);
-        },
-      );
+      work?.then(succeed, (error) => {
+        leave();
+        reject(error);
+      });
       if (scope.fault !== undefined) giveUp(scope.fault);
-    });
-  }
-
-  /**
-   * Waits before the next attempt.
-   *
-   * @throws EndpointError when the scope ends first: what was attempted before did not run.
-   */
-  pause(scope: Scope, delayMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const off = scope.onEnd((fault) => {
-        stop();
-        reject(this.error(fault, 'not-run'));
-      });
-      const stop = this.settings.clock.after(delayMs, () => {
-        off();
-        resolve();
-      });
     });
   }
 }

@@ -1,6 +1,7 @@
 import { type Clock, type RandomSource, systemClock, systemRandom } from './clock.js';
 import type { ClientEvent } from './events.js';
 import { documentedProfile, type EngineProfile } from './profile.js';
+import { must } from './require.js';
 import { hostWebSocket, type WebSocketFactory } from './websocket.js';
 
 /** An application user's credentials for one socket. */
@@ -100,7 +101,7 @@ export interface EndpointClientOptions {
 /** What a door of this package brings along. Internal. */
 export interface Host {
   /** The host's best WebSocket, when the application names none. */
-  readonly webSocket?: (limits: Limits) => WebSocketFactory;
+  readonly webSocket?: (limits: Limits, clock: Clock) => WebSocketFactory;
   /** Hears every event besides the application's own observer. */
   readonly emit?: (event: ClientEvent) => void;
 }
@@ -118,26 +119,24 @@ export interface Settings {
   readonly emit: (event: ClientEvent) => void;
 }
 
-const KNOWN =
-  'url authenticate profile webSocket limits deadlines backoff allowDevelopmentProfile trustedNetwork onEvent clock random'.split(
-    ' ',
-  );
 // Where zero means "none" or "off"; everywhere else it would end everything at once.
-const MAY_BE_ZERO = new Set(['quietMs', 'maxWaiting', 'rebuildsPerMinute', 'baseMs', 'resetAfterMs']);
-// A longer timer fires at once: hosts keep the delay in 31 bits.
-const MAX_NUMBER = 2 ** 31 - 1;
+const MAY_BE_ZERO = /^(quiet|base|resetAfter)Ms$|^maxWaiting$|^rebuilds/;
 
-function numbers<T extends Record<string, number>>(defaults: T, given: unknown, what: string): Readonly<T> {
-  if (given !== undefined && (typeof given !== 'object' || given === null))
-    throw new TypeError(`${what} must be an object`);
+function numbers<T extends Record<string, number>>(
+  what: string,
+  defaults: T,
+  given: Some<T> = {},
+): Readonly<T> {
   const result: Record<string, number> = { ...defaults };
-  for (const [name, value] of Object.entries(given ?? {})) {
-    if (!Object.hasOwn(defaults, name)) throw new TypeError(`${what}.${name} is not an option`);
+  for (const [name, value] of Object.entries<number | undefined>(given)) {
+    // A longer timer fires at once: hosts keep the delay in 31 bits.
+    const isGood = (number: number): boolean =>
+      number > (MAY_BE_ZERO.test(name) ? -1 : 0) &&
+      number < 2 ** 31 &&
+      (name.endsWith('Ms') || number % 1 === 0);
+    must(Object.hasOwn(defaults, name), `${what}.${name} is not an option`);
     if (value === undefined) continue;
-    const whole = name.endsWith('Ms') || Number.isInteger(value);
-    const least = MAY_BE_ZERO.has(name) ? 0 : Number.MIN_VALUE;
-    if (!Number.isFinite(value) || !whole || value < least || value > MAX_NUMBER)
-      throw new TypeError(`${what}.${name} is out of range, or not a number`);
+    must(typeof value === 'number' && isGood(value), `${what}.${name} is out of range`);
     result[name] = value;
   }
   return Object.freeze(result) as Readonly<T>;
@@ -145,56 +144,57 @@ function numbers<T extends Record<string, number>>(defaults: T, given: unknown, 
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-function readUrl(options: EndpointClientOptions, profile: EngineProfile): string {
-  let url: URL;
-  try {
-    url = new URL(options.url, globalThis.location?.href);
-  } catch {
-    throw new TypeError('url must be a ws: or wss: URL');
-  }
+function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolean): string {
+  const base = globalThis.location?.href;
+  must(URL.canParse(unchecked, base), 'url is not one');
+  const url = new URL(unchecked, base);
   // A page's own origin, as newer browsers do for `new WebSocket('/path')`.
   url.protocol = url.protocol.replace(/^http/, 'ws');
-  if (!/^wss?:$/.test(url.protocol)) throw new TypeError('url must be a ws: or wss: URL');
-  if (url.username !== '' || url.password !== '' || url.hash !== '')
-    throw new TypeError('url must have no user, password or fragment');
-  if (!LOOPBACK.test(url.hostname)) {
-    if (url.protocol === 'ws:' && options.trustedNetwork !== true)
-      throw new TypeError('url must be wss: off loopback (or trustedNetwork: true)');
-    if (profile.provenance === 'development' && options.allowDevelopmentProfile !== true)
-      throw new TypeError('a development profile is for loopback (or allowDevelopmentProfile: true)');
+  const { hash, hostname, password, protocol, username } = url;
+  must(/^wss?:$/.test(protocol), 'url must be ws: or wss:');
+  must(!(username || password || hash), 'url must have no user, password or fragment');
+  if (!LOOPBACK.test(hostname)) {
+    must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback (or trustedNetwork: true)');
+    must(isAnywhere, 'a development profile is for loopback (or allowDevelopmentProfile: true)');
   }
   return url.href;
 }
 
-function readProfile(profile: unknown): asserts profile is EngineProfile {
-  const given = profile as Some<EngineProfile> | null;
-  if (typeof given !== 'object' || given === null || !given.revision || !given.errors || !given.tsv)
-    throw new TypeError('profile must be an engine profile');
-}
-
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-
 /** @throws TypeError for the first wrong or unknown option. */
 export function readOptions(options: EndpointClientOptions, host: Host): Settings {
-  if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
-  for (const name of Object.keys(options))
-    if (!KNOWN.includes(name)) throw new TypeError(`${name} is not an option`);
-  const { onEvent, profile = documentedProfile } = options;
-  readProfile(profile);
-  if (!isFunction(options.authenticate)) throw new TypeError('authenticate must be a function');
-  if (onEvent !== undefined && !isFunction(onEvent)) throw new TypeError('onEvent must be a function');
-  if (options.webSocket !== undefined && !isFunction(options.webSocket))
-    throw new TypeError('webSocket must be a function');
-  const limits = numbers(LIMITS, options.limits, 'limits');
+  const {
+    url,
+    authenticate,
+    profile = documentedProfile,
+    webSocket,
+    limits: someLimits,
+    deadlines,
+    backoff,
+    allowDevelopmentProfile,
+    trustedNetwork,
+    onEvent,
+    clock = systemClock,
+    random = systemRandom(),
+    ...unknown
+  } = options;
+  must(Object.keys(unknown).length === 0, `${Object.keys(unknown)} is not an option`);
+  for (const [name, value] of Object.entries({ authenticate, webSocket, onEvent }))
+    must(typeof value === 'function' || (!value && value !== authenticate), `${name} must be a function`);
+  must(profile?.errors && profile.tsv, 'profile is not one');
+  const limits = numbers('limits', LIMITS, someLimits);
   return {
-    url: readUrl(options, profile),
+    url: readUrl(
+      url,
+      trustedNetwork === true,
+      profile.provenance !== 'development' || allowDevelopmentProfile === true,
+    ),
     profile,
-    webSocket: options.webSocket ?? host.webSocket?.(limits) ?? hostWebSocket(),
+    webSocket: webSocket ?? host.webSocket?.(limits, clock) ?? hostWebSocket(),
     limits,
-    deadlines: numbers(DEADLINES, options.deadlines, 'deadlines'),
-    backoff: numbers(BACKOFF, options.backoff, 'backoff'),
-    clock: options.clock ?? systemClock,
-    random: options.random ?? systemRandom(),
+    deadlines: numbers('deadlines', DEADLINES, deadlines),
+    backoff: numbers('backoff', BACKOFF, backoff),
+    clock,
+    random,
     emit(event) {
       host.emit?.(event);
       try {

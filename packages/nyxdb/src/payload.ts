@@ -1,11 +1,14 @@
+import { must } from './require.js';
+
 // With the u flag a surrogate matches only when it stands alone.
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-// The value itself is never part of the message: it may be a token or data.
 function field(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw new TypeError(`${what} must be a string`);
-  if (value.includes('\0')) throw new TypeError(`${what} must not contain NUL`);
-  if (LONE_SURROGATE.test(value)) throw new TypeError(`${what} has a lone surrogate`);
+  must(typeof value === 'string', `${what} must be a string`);
+  must(
+    !value.includes('\0') && !LONE_SURROGATE.test(value),
+    `${what} must have no NUL and no lone surrogate`,
+  );
   return value;
 }
 
@@ -19,7 +22,7 @@ function field(value: unknown, what: string): string {
 export function authText(provider: string | null, token: string): string {
   if (provider === '') throw new TypeError("provider must not be '' (null: the engine's only one)");
   const name = provider === null ? '' : field(provider, 'provider');
-  if (field(token, 'token') === '') throw new TypeError('token must not be empty');
+  must(field(token, 'token'), 'token must not be empty');
   return `${name}\0${token}`;
 }
 
@@ -30,8 +33,8 @@ export function authText(provider: string | null, token: string): string {
  * @throws TypeError for an empty name, a parameter that is not a string, a NUL, or a lone surrogate.
  */
 export function callText(endpoint: string, parameters: readonly string[]): string {
-  if (field(endpoint, 'endpoint') === '') throw new TypeError('endpoint must not be empty');
-  if (!Array.isArray(parameters)) throw new TypeError('parameters must be an array of strings');
+  must(field(endpoint, 'endpoint'), 'endpoint must not be empty');
+  must(Array.isArray(parameters), 'parameters must be an array');
   let text = endpoint;
   // By index: `forEach` and `map` skip the holes of a sparse array, which would shift every later parameter.
   for (let index = 0; index < parameters.length; index++)

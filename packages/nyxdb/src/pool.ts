@@ -9,9 +9,6 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** How often an idle socket is given its heartbeat. */
-export const HEARTBEAT_MS = 25_000;
-
 /** The few sockets of one-shot calls. A call has its socket for itself until its terminal answer. */
 export class Pool {
   readonly #link: Link;
@@ -77,17 +74,10 @@ export class Pool {
       return;
     }
     const { clock, deadlines } = this.#link.settings;
-    const untilMs = clock.now() + deadlines.idleMs;
-    const tick = (): void => {
-      const leftMs = untilMs - clock.now();
-      if (leftMs <= 0) channel.end(undefined);
-      else this.#idle.set(channel, clock.after(Math.min(leftMs, HEARTBEAT_MS), beat));
-    };
-    const beat = (): void => {
-      channel.heartbeat();
-      if (channel.state !== 'dead') tick();
-    };
-    tick();
+    this.#idle.set(
+      channel,
+      clock.after(deadlines.idleMs, () => channel.end(undefined)),
+    );
     this.#serve();
   }
 

@@ -1,4 +1,5 @@
 import { EndpointRowError } from './errors.js';
+import { must } from './require.js';
 import type { StandardSchemaIssue, StandardSchemaV1 } from './schema.js';
 import type { Table } from './tsv.js';
 
@@ -20,8 +21,10 @@ export interface EndpointResult<Row = Record<string, string>> {
 }
 
 function toObjects({ columns, rows }: Table): Record<string, string>[] {
-  if (new Set(columns).size !== columns.length || columns.includes(''))
-    throw new TypeError('columns need names of their own: read rows by position');
+  must(
+    new Set(columns).size === columns.length && !columns.includes(''),
+    'columns need names of their own: read rows by position',
+  );
   // fromEntries defines own properties: a column named __proto__ is a column.
   return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? ''])));
 }

@@ -130,16 +130,17 @@ export function openSubscription(
     return done;
   }
 
-  async function connect(): Promise<EndpointError | undefined> {
+  /** One connection: null at the stream's own end, else what it was lost of. */
+  async function connect(): Promise<EndpointError | null> {
     try {
       channel = await openChannel(link, scope);
       readyMs = clock.now();
+      const fault = await streamInto(replica, link, channel, profile, payload, scope, publish);
+      return fault && link.error(fault, 'unknown');
     } catch (error) {
       if (error instanceof EndpointError) return error;
       throw error;
     }
-    const fault = await streamInto(replica, link, channel, profile, payload, scope, publish);
-    return fault && link.error(fault, 'unknown');
   }
 
   async function run(): Promise<void> {
@@ -149,8 +150,8 @@ export function openSubscription(
     for (;;) {
       readyMs = undefined;
       const error = await connect();
-      if (error === undefined) end(undefined, true);
-      if (error === undefined || isOver()) return;
+      if (error === null) end(undefined, true);
+      if (error === null || isOver()) return;
       const nowMs = clock.now();
       if (REBUILT.has(error.reason)) {
         rebuiltMs = [...rebuiltMs.filter((ms) => nowMs - ms < 60_000), nowMs];
@@ -166,7 +167,7 @@ export function openSubscription(
       const delayMs = backoffMs(backoff, ++attempt, random);
       if (nowMs + delayMs - lostMs >= backoff.totalMs) return end(error);
       emit({ name: 'subscription-retry', code: error.code, delayMs });
-      await link.pause(scope, delayMs);
+      await link.within(scope, delayMs, undefined, 'not-run');
     }
   }
 

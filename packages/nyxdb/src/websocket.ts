@@ -1,4 +1,5 @@
 import type { Bytes } from './encode.js';
+import { must } from './require.js';
 
 /** What the client reads of a socket's events. */
 export interface WebSocketLikeEvent {
@@ -21,8 +22,6 @@ export interface WebSocketLike {
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: object) => void): void;
   /** Ends the connection without a closing handshake, where the library can. Called when `close` was not answered. */
   terminate?(): void;
-  /** Called every 25 s while nothing is asked of the socket: may ping, and may end a socket that stopped answering. */
-  heartbeat?(): void;
 }
 
 /** Makes a socket, not yet open. */
@@ -31,9 +30,6 @@ export type WebSocketFactory = (url: string, protocols?: string[]) => WebSocketL
 /** @throws TypeError where the host has no WebSocket of its own (Node before 22). */
 export function hostWebSocket(): WebSocketFactory {
   const Host = globalThis.WebSocket;
-  if (typeof Host !== 'function')
-    throw new TypeError(
-      "this host has no WebSocket: import createEndpointClient from '@nn-runtime/nyxdb/node', or give the webSocket option",
-    );
+  must(Host, 'no WebSocket here: import @nn-runtime/nyxdb/node, or give the webSocket option');
   return (url, protocols) => new Host(url, protocols);
 }
