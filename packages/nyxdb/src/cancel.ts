@@ -1,0 +1,60 @@
+import { readAcknowledgement } from './answer.js';
+import type { Channel } from './channel.js';
+import { openChannel } from './connect.js';
+import type { Bytes } from './encode.js';
+import type { Fault } from './errors.js';
+import type { Link } from './link.js';
+import { Scope } from './scope.js';
+import { OP_CANCEL_REQUEST } from './wire.js';
+
+const LATE: Fault = { code: 'DEADLINE_EXCEEDED', phase: 'cancel' };
+
+/**
+ * Cancels a request whose caller has been released, by a separate, itself authenticated socket: behind the target on its own
+ * socket it could not overtake it (contract, "Cancel an executing one-shot"). The target stays registered until its terminal
+ * answer or, after the acknowledgement, until `cancelMs` passed; then its socket is closed.
+ */
+export async function cancelRequest(link: Link, target: Channel, targetId: Bytes): Promise<void> {
+  const { clock, deadlines, emit } = link.settings;
+  const startedMs = clock.now();
+  // Ended with the target: there is nothing left to cancel then.
+  const scope = new Scope();
+  link.scopes.add(scope);
+  let stopBound = (): void => {};
+  target.onDead = () => {
+    scope.end({ code: 'CANCELLED' });
+    stopBound();
+  };
+  let result: 'requested' | 'not-found' | 'failed' = 'failed';
+  try {
+    const control = await openChannel(link, scope);
+    const off = scope.onEnd((fault) => control.end(fault));
+    const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', (status, body) =>
+      readAcknowledgement(status, body, link.settings.profile),
+    );
+    try {
+      result = (await link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered))
+        ? 'requested'
+        : 'not-found';
+    } finally {
+      off();
+      control.end(undefined);
+    }
+  } catch {
+    // The caller has gone: what went wrong here is the observer's to hear, and the bound below holds all the same.
+  }
+  link.scopes.delete(scope);
+  if (target.state === 'dead') return;
+  emit({ name: 'cancel', result, durationMs: clock.now() - startedMs });
+  stopBound = clock.after(deadlines.cancelMs, () => target.end(LATE, 4008));
+}
+
+/**
+ * Keeps a socket for the terminal answer alone. Not more of them than the pool has: of a caller who gives up often, the oldest
+ * is closed.
+ */
+export function drainChannel(link: Link, channel: Channel): void {
+  channel.drain();
+  const draining = [...link.channels].filter(({ state }) => state === 'draining');
+  if (draining.length > link.settings.limits.poolSize) draining[0]?.end(LATE, 4008);
+}

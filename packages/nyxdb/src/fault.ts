@@ -1,0 +1,44 @@
+/**
+ * Why bytes are not what the contract allows. `short-frame` … `over-cap` are about the outer frame, `text-message` and
+ * `not-arraybuffer` about the message that carried it, `unmatched` … `contradictory` about the request it answers,
+ * the rest about the payload.
+ */
+export type FrameFault =
+  | 'short-frame'
+  | 'truncated'
+  | 'trailing-bytes'
+  | 'over-cap'
+  | 'text-message'
+  | 'not-arraybuffer'
+  | 'unmatched'
+  | 'unknown-status'
+  | 'status-not-for-op'
+  | 'contradictory'
+  | 'utf8'
+  | 'tsv-no-header'
+  | 'tsv-columns'
+  | 'tsv-final-lf'
+  | 'cancel-ack'
+  | 'delta-grammar'
+  | 'delta-index'
+  | 'delta-width'
+  | 'delta-before-snapshot'
+  | 'queue-overflow';
+
+/** Thrown by the codec. Carries the reason alone: never a byte of what was read, which may hold data or a token. */
+export class FrameError extends Error {
+  /** Which rule was broken. */
+  readonly reason: FrameFault;
+
+  constructor(reason: FrameFault) {
+    super(`not a frame of the contract: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** Names an error's class. On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`. */
+export const named = (error: { readonly prototype: Error }, name: string): void => {
+  Object.defineProperty(error.prototype, 'name', { value: name, configurable: true, writable: true });
+};
+
+named(FrameError, 'FrameError');

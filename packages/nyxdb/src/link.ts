@@ -1,0 +1,96 @@
+import type { Channel } from './channel.js';
+import type { Bytes } from './encode.js';
+import { type DeadlinePhase, EndpointError, type Fault, type Outcome } from './errors.js';
+import { createRequestIds } from './ids.js';
+import type { Authenticate, Settings } from './options.js';
+import type { Scope } from './scope.js';
+
+// Revoked tokens are remembered so that none opens a socket again; a client that meets more of them has other troubles.
+const MAX_REVOKED = 64;
+
+/** What the parts of one client share. */
+export class Link {
+  readonly settings: Settings;
+  readonly nextId: () => Bytes;
+  authenticate: Authenticate;
+  /** Every socket that is not dead, whatever it is for. */
+  readonly channels = new Set<Channel>();
+  /** Every call, subscription and control connection that still waits for something. */
+  readonly scopes = new Set<Scope>();
+  /** Those of `scopes` that are subscriptions. */
+  readonly subscriptions = new Set<Scope>();
+  /** Whether `close()` or `drain()` was called: nothing new is taken. */
+  closed = false;
+  readonly #revoked = new Set<string>();
+
+  constructor(settings: Settings, authenticate: Authenticate) {
+    this.settings = settings;
+    this.authenticate = authenticate;
+    this.nextId = createRequestIds((bytes) => settings.random.fill(bytes));
+  }
+
+  /** @param outcome - what became of the request, where the fault itself does not say. */
+  error(fault: Fault, outcome: Outcome): EndpointError {
+    return new EndpointError(fault, outcome, this.settings.profile);
+  }
+
+  isRevoked(principal: string): boolean {
+    return this.#revoked.has(principal);
+  }
+
+  /** Ends everything of this principal, and lets its token open nothing again (design N5). */
+  revoke(principal: string): void {
+    for (const oldest of this.#revoked) {
+      if (this.#revoked.size < MAX_REVOKED) break;
+      this.#revoked.delete(oldest);
+    }
+    this.#revoked.add(principal);
+    this.settings.emit({ name: 'revoked' });
+    for (const channel of this.channels)
+      if (channel.isOf(principal)) channel.end({ code: 'AUTH_REVOKED' }, 4401);
+  }
+
+  /** Ends everything that waits and every socket, for one reason. */
+  endAll(fault: Fault): void {
+    for (const scope of this.scopes) scope.end(fault);
+    for (const channel of this.channels) channel.end(fault, 4000);
+  }
+
+  /**
+   * Settles as `work` does, unless the scope ends or the time passes first: with a phase that is a deadline, without one it is
+   * only a pause. Leaves no timer and no listener behind.
+   *
+   * @throws EndpointError with this outcome.
+   */
+  within<T>(
+    scope: Scope,
+    ms: number,
+    phase: DeadlinePhase | undefined,
+    outcome: Outcome,
+    work?: Promise<T>,
+  ): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (fault: Fault): void => {
+        leave();
+        reject(this.error(fault, outcome));
+      };
+      const succeed = (value?: T): void => {
+        leave();
+        resolve(value);
+      };
+      const stop = this.settings.clock.after(ms, () =>
+        phase === undefined ? succeed() : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
+      );
+      const off = scope.onEnd(giveUp);
+      const leave = (): void => {
+        stop();
+        off();
+      };
+      work?.then(succeed, (error) => {
+        leave();
+        reject(error);
+      });
+      if (scope.fault !== undefined) giveUp(scope.fault);
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { Outcome, ProfileName } from './errors.js';
+import type { Table, TsvLimits, TsvRules } from './tsv.js';
+
+/** What an error text of the engine stands for. */
+export interface ProfileError {
+  /**
+   * `auth-failed`, `auth-revoked` and `busy` are acted on by the client; any other word becomes the `reason` of an
+   * `APPLICATION_ERROR`.
+   */
+  readonly reason: string;
+  /** What became of the request. */
+  readonly outcome: Outcome;
+}
+
+/** How wire-v2 capabilities are asked for (operation 0x0F). The contract does not publish the payload or its answer. */
+export interface CapabilityCodec {
+  /** The payload of operation 0x0F. */
+  readonly payload: Uint8Array;
+  /** Whether this answer lets the connection go on to authentication. */
+  accepts(status: number, payload: Uint8Array): boolean;
+}
+
+/** One change of a maintained result, at a position. */
+export type Delta =
+  | { readonly op: 'insert'; readonly index: number; readonly row: string[] }
+  | { readonly op: 'delete'; readonly index: number }
+  | { readonly op: 'update'; readonly index: number; readonly row: string[] };
+
+/** What the contract leaves out of subscriptions: the status table and the bodies of snapshots and deltas. */
+export interface SubscriptionProfile {
+  /** What each status means on a subscription, beside 0x01. Any other is a violation. */
+  readonly statuses: Readonly<Record<number, 'snapshot' | 'delta' | 'end'>>;
+  /** Reads a snapshot's body, typed or text. @throws FrameError */
+  readSnapshot(payload: Uint8Array, limits: TsvLimits): Table;
+  /** Reads a delta's body; indexes are sequential, each after the line before it. @throws FrameError for its grammar. */
+  readDeltas(payload: Uint8Array): Delta[];
+}
+
+/** Everything about an engine that the contract does not publish. Plain, frozen, and the only place for it. */
+export interface EngineProfile extends ProfileName {
+  /** The operator's pinned engine build, such as `engine 7f3c1e2`. */
+  readonly revision: string;
+  /** Where the facts come from: the published page, a recorded engine, or this project's own development engine. */
+  readonly provenance: 'documented' | 'captured' | 'development';
+  /** How bodies of tab-separated text end. */
+  readonly tsv: TsvRules;
+  /** Error texts, matched whole after removing at most one final LF. */
+  readonly errors: Readonly<Record<string, ProfileError>>;
+  /** Absent: operation 0x0F is never sent. */
+  readonly capability?: CapabilityCodec | undefined;
+  /** Absent: `subscribe()` is refused before a socket opens. */
+  readonly subscription?: SubscriptionProfile | undefined;
+}
+
+const busy: ProfileError = { reason: 'busy', outcome: 'not-run' };
+
+/**
+ * What the page "Browser and platform endpoint clients" states, and nothing else: authentication, execute, cancel,
+ * revocation, five error texts. The status table of subscriptions is missing there, so `subscribe()` is refused.
+ */
+export const documentedProfile: EngineProfile = Object.freeze({
+  revision: 'documented 2026-11-30',
+  provenance: 'documented',
+  tsv: Object.freeze({ finalLf: 'optional' }),
+  errors: Object.freeze({
+    'auth failed': { reason: 'auth-failed', outcome: 'unknown' },
+    'auth revoked': { reason: 'auth-revoked', outcome: 'unknown' },
+    'invalid parameter': { reason: 'invalid-parameter', outcome: 'not-run' },
+    'server busy: query admission rejected': busy,
+    'server busy: query admission timed out': busy,
+  } as const),
+});

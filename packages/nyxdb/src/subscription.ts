@@ -1,0 +1,203 @@
+import { backoffMs } from './backoff.js';
+import type { Channel } from './channel.js';
+import { openChannel } from './connect.js';
+import type { Bytes } from './encode.js';
+import { EndpointError, isPassing } from './errors.js';
+import type { Link } from './link.js';
+import type { SubscriptionProfile } from './profile.js';
+import { Replica } from './replica.js';
+import { Scope } from './scope.js';
+import { streamInto } from './stream.js';
+
+/** The whole result of a published stream after one of its frames. */
+export interface SubscriptionState {
+  /** `snapshot` when everything may have changed since the state given before. */
+  readonly kind: 'snapshot' | 'delta';
+  /** Column names, in the engine's order. */
+  readonly columns: readonly string[];
+  /** Every row of the replica after the frame, copied when first read; later frames do not change it. */
+  readonly rows: readonly (readonly string[])[];
+  /** Counts snapshots, from 1: another number means that what lay between is unknown. */
+  readonly generation: number;
+  /** Whether the connection was lost since: true only in `latest()`. */
+  readonly stale: boolean;
+}
+
+/**
+ * A live subscription. Iterating gives the newest state each time: a slow reader skips states, and nothing queues. The
+ * iteration ends without an error at the stream's own end, at `close()`, at `break` (which closes) and at `client.close()`;
+ * it throws an EndpointError for anything final. Lost connections are opened again and start with a new snapshot: the engine
+ * has no resume (contract, "Reconnect and reconciliation").
+ */
+export interface Subscription extends AsyncIterableIterator<SubscriptionState, undefined, undefined> {
+  /**
+   * `connecting` before the first snapshot, `live`, `stale` after a loss until the next snapshot, `ended` on purpose, `failed`
+   * for good.
+   */
+  readonly state: 'connecting' | 'live' | 'stale' | 'ended' | 'failed';
+  /** The newest state; undefined before the first snapshot. */
+  latest(): SubscriptionState | undefined;
+  /** Ends the subscription by closing its socket (contract: a subscription is not a target of cancel). */
+  close(): Promise<void>;
+  return(): Promise<IteratorResult<SubscriptionState, undefined>>;
+  [Symbol.asyncIterator](): Subscription;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+type Given = IteratorResult<SubscriptionState, undefined>;
+
+// An impossible delta: the stream may be sound, but this replica of it is not.
+const REBUILT = new Set<string | undefined>(['delta-index', 'delta-width', 'delta-before-snapshot']);
+
+export function openSubscription(
+  link: Link,
+  profile: SubscriptionProfile,
+  payload: Bytes,
+  signal: AbortSignal | undefined,
+): Subscription {
+  const { backoff, clock, emit, random } = link.settings;
+  const scope = new Scope();
+  const replica = new Replica();
+  const waiters: { readonly resolve: (given: Given) => void; readonly reject: (error: unknown) => void }[] =
+    [];
+  let state: Subscription['state'] = 'connecting';
+  let channel: Channel | undefined;
+  /** When the present socket was authenticated. */
+  let readyMs: number | undefined;
+  let generation = 0;
+  let kind: SubscriptionState['kind'] = 'snapshot';
+  /** Whether there is a state that no reader has been given. */
+  let unseen = false;
+  let failure: unknown;
+  let current: SubscriptionState | undefined;
+
+  const isOver = (): boolean => state === 'ended' || state === 'failed';
+
+  function latest(): SubscriptionState | undefined {
+    const { columns } = replica;
+    const stale = state !== 'live';
+    if (columns === undefined || current?.stale === stale) return current;
+    const read = replica.view();
+    let rows: SubscriptionState['rows'] | undefined;
+    current = {
+      kind,
+      columns,
+      get rows() {
+        rows ??= read();
+        return rows;
+      },
+      generation,
+      stale,
+    };
+    return current;
+  }
+
+  const give = (): Given => {
+    unseen = false;
+    return { done: false, value: latest() as SubscriptionState };
+  };
+  const done: Given = { done: true, value: undefined };
+
+  function publish(frame: SubscriptionState['kind']): void {
+    // A reader that skips a snapshot must still be told that there was one.
+    if (frame === 'snapshot' || !unseen) kind = frame;
+    if (frame === 'snapshot')
+      emit({ name: 'subscription-live', generation: ++generation, rows: replica.length });
+    state = 'live';
+    current = undefined;
+    unseen = true;
+    if (waiters.length > 0) waiters.shift()?.resolve(give());
+  }
+
+  function end(error?: EndpointError | TypeError, byStream = false): void {
+    if (isOver()) return;
+    state = error === undefined ? 'ended' : 'failed';
+    unseen &&= byStream;
+    failure = error;
+    link.scopes.delete(scope);
+    link.subscriptions.delete(scope);
+    signal?.removeEventListener('abort', onAbort);
+    emit({ name: 'subscription-ended', code: error instanceof EndpointError ? error.code : undefined });
+    for (const waiter of waiters.splice(0)) next().then(waiter.resolve, waiter.reject);
+  }
+
+  async function next(): Promise<Given> {
+    if (unseen && state !== 'stale') return give();
+    if (!isOver()) return new Promise((resolve, reject) => waiters.push({ resolve, reject }));
+    const error = failure;
+    failure = undefined;
+    if (error !== undefined) throw error;
+    return done;
+  }
+
+  /** One connection: null at the stream's own end, else what it was lost of. */
+  async function connect(): Promise<EndpointError | null> {
+    try {
+      channel = await openChannel(link, scope);
+      readyMs = clock.now();
+      const fault = await streamInto(replica, link, channel, profile, payload, scope, publish);
+      return fault && link.error(fault, 'unknown');
+    } catch (error) {
+      if (error instanceof EndpointError) return error;
+      throw error;
+    }
+  }
+
+  async function run(): Promise<void> {
+    let attempt = 0;
+    let lostMs = clock.now();
+    let rebuiltMs: number[] = [];
+    for (;;) {
+      readyMs = undefined;
+      const error = await connect();
+      if (error === null) end(undefined, true);
+      if (error === null || isOver()) return;
+      const nowMs = clock.now();
+      if (REBUILT.has(error.reason)) {
+        rebuiltMs = [...rebuiltMs.filter((ms) => nowMs - ms < 60_000), nowMs];
+        if (rebuiltMs.length > backoff.rebuildsPerMinute)
+          return end(link.error({ code: 'REBUILD_LIMIT' }, 'unknown'));
+      } else if (!isPassing(error.code)) return end(error);
+      if (state === 'live') {
+        state = 'stale';
+        lostMs = nowMs;
+      }
+      // Not at 'open': an engine that accepts and closes at once, for ever, would be asked without pause.
+      if (readyMs !== undefined && nowMs - readyMs >= backoff.resetAfterMs) attempt = 0;
+      const delayMs = backoffMs(backoff, ++attempt, random);
+      if (nowMs + delayMs - lostMs >= backoff.totalMs) return end(error);
+      emit({ name: 'subscription-retry', code: error.code, delayMs });
+      await link.within(scope, delayMs, undefined, 'not-run');
+    }
+  }
+
+  async function close(): Promise<void> {
+    scope.end({ code: 'CLOSED' });
+    await channel?.closed;
+  }
+
+  const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
+  signal?.addEventListener('abort', onAbort);
+  scope.onEnd((fault) => end(fault.code === 'CLOSED' ? undefined : link.error(fault, 'unknown')));
+  link.scopes.add(scope);
+  link.subscriptions.add(scope);
+  // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
+  run().catch((error: unknown) => end(error as TypeError));
+
+  return {
+    get state() {
+      return state;
+    },
+    latest,
+    close,
+    next,
+    async return() {
+      await close();
+      return done;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose ?? Symbol('asyncDispose')]: close,
+  } as Subscription;
+}

@@ -1,0 +1,71 @@
+import { FrameError } from './fault.js';
+
+/** What a body of tab-separated text may be. The contract names "v1 TSV header and rows" and no more (see docs/nyxdb.md). */
+export interface TsvRules {
+  /** Whether the last line must be ended by LF. */
+  readonly finalLf: 'optional' | 'required';
+}
+
+/** How much of one body is accepted. */
+export interface TsvLimits {
+  /** Rows after the header. */
+  readonly maxRows: number;
+  /** Columns of the header. */
+  readonly maxColumns: number;
+}
+
+/** Column names and rows of cells, by position. */
+export interface Table {
+  readonly columns: string[];
+  readonly rows: string[][];
+}
+
+/**
+ * Reads a header line and rows. Cells are taken verbatim: nothing is unescaped, CR is data, and no cell is NULL.
+ * The final LF ends the last line; it does not begin another one. So `a LF` has no rows and `a LF LF` has one, with one
+ * empty cell.
+ *
+ * @throws FrameError `tsv-no-header` for an empty body, `tsv-columns` for a row of another width than the header (nothing is
+ * padded), `tsv-final-lf` where the rules require it, `over-cap` past the limits.
+ */
+export function parseTsv(text: string, rules: TsvRules, limits: TsvLimits): Table {
+  const end = text.length;
+  if (end === 0) throw new FrameError('tsv-no-header');
+  if (rules.finalLf === 'required' && !text.endsWith('\n')) throw new FrameError('tsv-final-lf');
+  let lineEnd = indexOr(text, '\n', 0, end);
+  const columns: string[] = [];
+  // The next tab is looked for once and kept across lines: looked for again on every line, a body with one column and a
+  // million rows would be scanned a million times to its end.
+  let tab = indexOr(text, '\t', 0, end);
+  let cell = 0;
+  for (; tab < lineEnd; tab = indexOr(text, '\t', cell, end)) {
+    columns.push(text.slice(cell, tab));
+    if (columns.length >= limits.maxColumns) throw new FrameError('over-cap');
+    cell = tab + 1;
+  }
+  columns.push(text.slice(cell, lineEnd));
+
+  const last = columns.length - 1;
+  const rows: string[][] = [];
+  for (cell = lineEnd + 1; cell < end; cell = lineEnd + 1) {
+    if (rows.length === limits.maxRows) throw new FrameError('over-cap');
+    lineEnd = indexOr(text, '\n', cell, end);
+    const row: string[] = [];
+    for (let index = 0; index < last; index++) {
+      // Equal only where both are the end of the text.
+      if (tab >= lineEnd) throw new FrameError('tsv-columns');
+      row.push(text.slice(cell, tab));
+      cell = tab + 1;
+      tab = indexOr(text, '\t', cell, end);
+    }
+    if (tab < lineEnd) throw new FrameError('tsv-columns');
+    row.push(text.slice(cell, lineEnd));
+    rows.push(row);
+  }
+  return { columns, rows };
+}
+
+function indexOr(text: string, needle: string, from: number, otherwise: number): number {
+  const index = text.indexOf(needle, from);
+  return index < 0 ? otherwise : index;
+}
