@@ -70,7 +70,7 @@ export function token(
 
 /** The five variables the platform sets. */
 export function environment(
-  environmentKeys: readonly SigningKey[],
+  environmentKeys: readonly Pick<SigningKey, 'jwk'>[],
   brokerUrl = 'http://127.0.0.1:9',
 ): Record<string, string> {
   return {
