@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { askBroker, type BrokerOptions } from './broker.js';
 import { type ClaimReader, createClaimReader, validityFault } from './claims.js';
 import {
@@ -76,6 +77,8 @@ class ApplicationRuntime implements Runtime {
     this.#keys = new KeyStore(configuration);
     this.#readClaims = createClaimReader(configuration);
     this.#verified = new VerifiedIdentities(configuration.maxIdentities);
+    // Every query in flight listens for the end of the runtime: many at once are load, not the leak Node would warn of.
+    setMaxListeners(0, this.#closing.signal);
     this.#broker = { ...configuration, closing: this.#closing.signal };
     this.#anonymous = createCaller(anonymous, () => Promise.reject(new SignInRequiredError()));
   }
