@@ -34,7 +34,7 @@ export interface RuntimeOptions {
   readonly now?: (() => number) | undefined;
   /** Randomness in [0, 1), for the jitter of pauses. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Told of every refused identity. What it throws is reported as a process warning and changes nothing. */
+  /** Told of every refused identity. What it throws or rejects with is reported as a process warning and changes nothing. */
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 

@@ -177,12 +177,18 @@ class ApplicationRuntime implements Runtime {
     const refusal = { reason, statusCode: error.statusCode };
     publish('nn-runtime:identity.refused', refusal);
     try {
-      this.#configuration.onRefused(refusal);
+      const done: unknown = this.#configuration.onRefused(refusal);
+      // An async function fits the type too: unheard, its rejection would end the process.
+      if (typeof done === 'object') Promise.resolve(done).catch(warnOfHook);
     } catch {
-      // What it threw may hold anything; that it threw is what its author needs to know.
-      process.emitWarning('onRefused threw; the refusal stands', 'NNRuntimeWarning');
+      warnOfHook();
     }
   }
+}
+
+// What it threw may hold anything; that it threw is what its author needs to know.
+function warnOfHook(): void {
+  process.emitWarning('onRefused threw; the refusal stands', 'NNRuntimeWarning');
 }
 
 function createCaller(
