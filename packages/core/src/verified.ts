@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { IdentityRejectedError, IdentityUnavailableError } from './errors.js';
 
 /** An identity that was verified, with what must still hold at each use. */
 export interface VerifiedIdentity<C> {
@@ -42,7 +43,7 @@ export class VerifiedIdentities<C> {
   /** Runs a verification, or joins the one of the same token that is under way. */
   once(compact: string, verify: () => Promise<VerifiedIdentity<C>>): Promise<C> {
     const underWay = this.#underWay.get(compact);
-    if (underWay !== undefined) return underWay;
+    if (underWay !== undefined) return underWay.catch(throwOwnRefusal);
     const verification = verify()
       .then((verified) => {
         this.#kept?.set(signatureOf(compact), verified);
@@ -56,6 +57,12 @@ export class VerifiedIdentities<C> {
   clear(): void {
     this.#kept?.clear();
   }
+}
+
+// An error is mutable, and those who wait for one verification are different requests: each gets its own.
+function throwOwnRefusal(error: unknown): never {
+  if (error instanceof IdentityRejectedError) throw new IdentityRejectedError(error.reason);
+  throw error instanceof IdentityUnavailableError ? new IdentityUnavailableError() : error;
 }
 
 function signatureOf(compact: string): string {
