@@ -110,7 +110,7 @@ class ApplicationRuntime implements Runtime {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#keys.close();
-    this.#verified.clear();
+    this.#verified.close();
   }
 
   async #verify(value: string): Promise<VerifiedIdentity<Caller>> {

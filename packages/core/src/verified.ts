@@ -22,6 +22,7 @@ export interface VerifiedIdentity<C> {
 export class VerifiedIdentities<C> {
   readonly #kept: LRUCache<string, VerifiedIdentity<C>> | undefined;
   readonly #underWay = new Map<string, Promise<C>>();
+  #closed = false;
 
   constructor(maxIdentities: number) {
     this.#kept = maxIdentities === 0 ? undefined : new LRUCache({ max: maxIdentities });
@@ -46,7 +47,7 @@ export class VerifiedIdentities<C> {
     if (underWay !== undefined) return underWay.catch(throwOwnRefusal);
     const verification = verify()
       .then((verified) => {
-        this.#kept?.set(signatureOf(compact), verified);
+        if (!this.#closed) this.#kept?.set(signatureOf(compact), verified);
         return verified.caller;
       })
       .finally(() => this.#underWay.delete(compact));
@@ -54,7 +55,9 @@ export class VerifiedIdentities<C> {
     return verification;
   }
 
-  clear(): void {
+  /** Forgets everybody; what is still being verified will not be kept either. */
+  close(): void {
+    this.#closed = true;
     this.#kept?.clear();
   }
 }
