@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
 import { errorHandler, nnumbers as middleware, requirePerson as personMiddleware } from '@nn-runtime/express';
-import nnumbers, { type NNumbersOptions, requirePerson } from '@nn-runtime/fastify';
+import nnumbers, { type Identity, type NNumbersOptions, requirePerson } from '@nn-runtime/fastify';
 import { createExpress4Server } from '@nn-runtime-test/express4';
 import express from 'express';
 import Fastify from 'fastify';
@@ -9,7 +10,15 @@ import Fastify from 'fastify';
 /** One application with the same routes on each framework: what is true of one must be true of all. */
 export interface Framework {
   readonly name: string;
-  start(options: NNumbersOptions): Promise<RunningApplication>;
+  start(options: NNumbersOptions, extras?: Extras): Promise<RunningApplication>;
+}
+
+/** What some tests want of the application besides its routes. */
+export interface Extras {
+  /** Sees each request that got past the identity check, before its handler. */
+  readonly visit?: ((request: { readonly identity: Identity }) => void) | undefined;
+  /** Where Fastify logs, at level trace; it does not log otherwise. Express has no log of its own. */
+  readonly log?: Writable | undefined;
 }
 
 export interface RunningApplication {
@@ -23,12 +32,16 @@ export interface RunningApplication {
 export const frameworks: readonly Framework[] = [
   {
     name: 'Fastify 5',
-    async start(options) {
+    async start(options, { visit, log } = {}) {
       const handled: string[] = [];
-      const app = Fastify({ bodyLimit: 10_000_000 });
+      const app = Fastify({
+        bodyLimit: 10_000_000,
+        logger: log === undefined ? false : { level: 'trace', stream: log },
+      });
       await app.register(nnumbers, options);
       app.addHook('onRequest', async (request) => {
         handled.push(`${request.method} ${request.url.split('?')[0]}`);
+        visit?.(request);
       });
       app.removeAllContentTypeParsers();
       app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -52,12 +65,13 @@ export const frameworks: readonly Framework[] = [
   },
   {
     name: 'Express 5',
-    start(options) {
+    start(options, { visit } = {}) {
       const handled: string[] = [];
       const app = express();
       app.use(middleware(options));
       app.use((request, _response, next) => {
         handled.push(`${request.method} ${request.path}`);
+        visit?.(request);
         next();
       });
       app.get('/me', (request, response) => {
@@ -84,9 +98,9 @@ export const frameworks: readonly Framework[] = [
   },
   {
     name: 'Express 4',
-    start(options) {
+    start(options, { visit } = {}) {
       const handled: string[] = [];
-      return listen(createExpress4Server(options, handled), handled);
+      return listen(createExpress4Server(options, handled, visit), handled);
     },
   },
 ];

@@ -70,7 +70,7 @@ export function token(
 
 /** The five variables the platform sets. */
 export function environment(
-  environmentKeys: readonly SigningKey[],
+  environmentKeys: readonly Pick<SigningKey, 'jwk'>[],
   brokerUrl = 'http://127.0.0.1:9',
 ): Record<string, string> {
   return {
@@ -80,4 +80,15 @@ export function environment(
     NNUMBERS_APP_ID: APP_ID,
     NNUMBERS_ORG_ID: ORG_ID,
   };
+}
+
+const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+
+/** The same token with (r, n−s) for (r, s): the other signature ECDSA lets anybody make of one. */
+export function twin(compact: string): string {
+  const cut = compact.lastIndexOf('.') + 1;
+  const signature = Buffer.from(compact.slice(cut), 'base64url');
+  const s = BigInt(`0x${signature.toString('hex', 32)}`);
+  const other = Buffer.from((P256_ORDER - s).toString(16).padStart(64, '0'), 'hex');
+  return compact.slice(0, cut) + base64url(Buffer.concat([signature.subarray(0, 32), other]));
 }

@@ -34,7 +34,7 @@ export interface RuntimeOptions {
   readonly now?: (() => number) | undefined;
   /** Randomness in [0, 1), for the jitter of pauses. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Told of every refused identity. What it throws is reported as a process warning and changes nothing. */
+  /** Told of every refused identity. What it throws or rejects with is reported as a process warning and changes nothing. */
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 
@@ -83,19 +83,26 @@ const optionsSchema = z.object({
   onRefused: aFunction<(refusal: Refusal) => void>().default(() => () => undefined),
 });
 
-const address = z.string('is missing').check((context) => {
-  const problem = addressProblem(context.value) ?? queryProblem(context.value);
-  if (problem !== undefined) context.issues.push({ code: 'custom', message: problem, input: undefined });
-});
+// Trimmed: paths are put behind it, so a blank or line end from a file of variables would only show at the first request.
+const address = z
+  .string('is missing')
+  .trim()
+  .check((context) => {
+    const problem = addressProblem(context.value) ?? queryProblem(context.value);
+    if (problem !== undefined) context.issues.push({ code: 'custom', message: problem, input: undefined });
+  });
 const present = z.string('is missing').refine((value) => value.trim() !== '', 'is empty');
 
-const environmentSchema = z.object({
-  NNUMBERS_IDENTITY_JWKS: present,
-  NNUMBERS_BROKER_URL: address,
-  NNUMBERS_IDENTITY_ISSUER: present,
-  NNUMBERS_APP_ID: present,
-  NNUMBERS_ORG_ID: present,
-});
+const environmentSchema = z.object(
+  {
+    NNUMBERS_IDENTITY_JWKS: present,
+    NNUMBERS_BROKER_URL: address,
+    NNUMBERS_IDENTITY_ISSUER: present,
+    NNUMBERS_APP_ID: present,
+    NNUMBERS_ORG_ID: present,
+  },
+  'must be an object of variables',
+);
 
 /**
  * Checks options and environment.
@@ -135,13 +142,14 @@ function withoutUndefined(options: RuntimeOptions): Record<string, unknown> {
 
 function faultsOf(result: z.ZodSafeParseResult<unknown>): ConfigurationFault[] {
   return (result.error?.issues ?? []).map((issue) => ({
-    name: issue.path.join('.'),
+    // Without a path the whole environment is wrong; options are always an object here.
+    name: issue.path.join('.') || 'env',
     problem: issue.message,
   }));
 }
 
 function addressProblem(text: string): string | undefined {
-  if (text.trim() === '') return 'is empty';
+  if (text === '') return 'is empty';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return 'must be an http(s) URL';
   // fetch refuses credentials in a URL, at the first request; say so at the start.
@@ -164,7 +172,7 @@ function readEnvironmentKeys(text: string | undefined): EnvironmentKeys {
   if (typeof text !== 'string' || text.trim() === '') return { keys: new Map(), problems: [] };
   if (/^\s*https?:/i.test(text)) {
     const problem = addressProblem(text);
-    return problem === undefined ? { keys: new Map(), problems: [], url: text } : { problem };
+    return problem === undefined ? { keys: new Map(), problems: [], url: text.trim() } : { problem };
   }
   const set = readKeySet(Buffer.from(text, 'utf8'));
   if (set === undefined)

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { askBroker, type BrokerOptions } from './broker.js';
 import { type ClaimReader, createClaimReader, validityFault } from './claims.js';
 import {
@@ -76,6 +77,8 @@ class ApplicationRuntime implements Runtime {
     this.#keys = new KeyStore(configuration);
     this.#readClaims = createClaimReader(configuration);
     this.#verified = new VerifiedIdentities(configuration.maxIdentities);
+    // Every query in flight listens for the end of the runtime: many at once are load, not the leak Node would warn of.
+    setMaxListeners(0, this.#closing.signal);
     this.#broker = { ...configuration, closing: this.#closing.signal };
     this.#anonymous = createCaller(anonymous, () => Promise.reject(new SignInRequiredError()));
   }
@@ -107,7 +110,7 @@ class ApplicationRuntime implements Runtime {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#keys.close();
-    this.#verified.clear();
+    this.#verified.close();
   }
 
   async #verify(value: string): Promise<VerifiedIdentity<Caller>> {
@@ -174,12 +177,18 @@ class ApplicationRuntime implements Runtime {
     const refusal = { reason, statusCode: error.statusCode };
     publish('nn-runtime:identity.refused', refusal);
     try {
-      this.#configuration.onRefused(refusal);
+      const done: unknown = this.#configuration.onRefused(refusal);
+      // An async function fits the type too: unheard, its rejection would end the process.
+      if (typeof done === 'object') Promise.resolve(done).catch(warnOfHook);
     } catch {
-      // What it threw may hold anything; that it threw is what its author needs to know.
-      process.emitWarning('onRefused threw; the refusal stands', 'NNRuntimeWarning');
+      warnOfHook();
     }
   }
+}
+
+// What it threw may hold anything; that it threw is what its author needs to know.
+function warnOfHook(): void {
+  process.emitWarning('onRefused threw; the refusal stands', 'NNRuntimeWarning');
 }
 
 function createCaller(

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { IdentityRejectedError, IdentityUnavailableError } from './errors.js';
 
 /** An identity that was verified, with what must still hold at each use. */
 export interface VerifiedIdentity<C> {
@@ -21,6 +22,7 @@ export interface VerifiedIdentity<C> {
 export class VerifiedIdentities<C> {
   readonly #kept: LRUCache<string, VerifiedIdentity<C>> | undefined;
   readonly #underWay = new Map<string, Promise<C>>();
+  #closed = false;
 
   constructor(maxIdentities: number) {
     this.#kept = maxIdentities === 0 ? undefined : new LRUCache({ max: maxIdentities });
@@ -42,10 +44,10 @@ export class VerifiedIdentities<C> {
   /** Runs a verification, or joins the one of the same token that is under way. */
   once(compact: string, verify: () => Promise<VerifiedIdentity<C>>): Promise<C> {
     const underWay = this.#underWay.get(compact);
-    if (underWay !== undefined) return underWay;
+    if (underWay !== undefined) return underWay.catch(throwOwnRefusal);
     const verification = verify()
       .then((verified) => {
-        this.#kept?.set(signatureOf(compact), verified);
+        if (!this.#closed) this.#kept?.set(signatureOf(compact), verified);
         return verified.caller;
       })
       .finally(() => this.#underWay.delete(compact));
@@ -53,9 +55,17 @@ export class VerifiedIdentities<C> {
     return verification;
   }
 
-  clear(): void {
+  /** Forgets everybody; what is still being verified will not be kept either. */
+  close(): void {
+    this.#closed = true;
     this.#kept?.clear();
   }
+}
+
+// An error is mutable, and those who wait for one verification are different requests: each gets its own.
+function throwOwnRefusal(error: unknown): never {
+  if (error instanceof IdentityRejectedError) throw new IdentityRejectedError(error.reason);
+  throw error instanceof IdentityUnavailableError ? new IdentityUnavailableError() : error;
 }
 
 function signatureOf(compact: string): string {

@@ -1,13 +1,24 @@
 import { createServer, type Server } from 'node:http';
-import { errorHandler, type NNumbersOptions, nnumbers, requirePerson } from '@nn-runtime/express';
+import {
+  errorHandler,
+  type Identity,
+  type NNumbersOptions,
+  nnumbers,
+  requirePerson,
+} from '@nn-runtime/express';
 import express from 'express';
 
 /** The routes of the behaviour suite on Express 4, compiled against the types of Express 4. */
-export function createExpress4Server(options: NNumbersOptions, handled: string[]): Server {
+export function createExpress4Server(
+  options: NNumbersOptions,
+  handled: string[],
+  visit?: (request: { readonly identity: Identity }) => void,
+): Server {
   const app = express();
   app.use(nnumbers(options));
   app.use((request, _response, next) => {
     handled.push(`${request.method} ${request.path}`);
+    visit?.(request);
     next();
   });
   app.get('/me', (request, response) => {

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createRuntime, type RuntimeOptions } from '@nn-runtime/core';
+import { nnumbers as middleware } from '@nn-runtime/express';
+import nnumbers from '@nn-runtime/fastify';
+import Fastify from 'fastify';
+import t, { type Test } from 'tap';
+import { answerJson, answerKeys, type ScriptedBroker, startScriptedBroker } from '../broker.js';
+import { environment, makeKey, NOW_MS, token } from '../tokens.js';
+
+/** `runtime.status()` and `runtime.close()`. */
+
+const environmentKey = makeKey('k1');
+const brokerKey = makeKey('k2');
+
+async function withBroker(t: Test): Promise<{ broker: ScriptedBroker; options: RuntimeOptions }> {
+  const broker = await startScriptedBroker();
+  broker.onKeys(answerKeys(brokerKey));
+  t.teardown(() => broker.close());
+  return { broker, options: { env: environment([environmentKey], broker.url), now: () => NOW_MS } };
+}
+
+t.test('status tells of keys and identities, by numbers alone', async (t) => {
+  const { broker, options } = await withBroker(t);
+  let nowMs = NOW_MS;
+  const runtime = createRuntime({ ...options, now: () => nowMs, random: () => 0 });
+  t.teardown(() => runtime.close());
+  t.strictSame(runtime.status(), { environmentKeys: 1, brokerKeys: 0, lastRefresh: 'never', identities: 0 });
+
+  await runtime.authenticate(token(environmentKey));
+  t.strictSame(runtime.status(), { environmentKeys: 1, brokerKeys: 0, lastRefresh: 'never', identities: 1 });
+
+  await runtime.authenticate(token(brokerKey));
+  const known = { environmentKeys: 1, brokerKeys: 1, lastRefresh: 'ok', identities: 2 };
+  t.strictSame(runtime.status(), { ...known, brokerKeysAgeSeconds: 0 });
+
+  nowMs += 59_999;
+  t.strictSame(runtime.status(), { ...known, brokerKeysAgeSeconds: 59 });
+
+  broker.onKeys(answerJson(500, {}));
+  await t.rejects(runtime.authenticate(token(makeKey('k3'))), { code: 'IDENTITY_ASSERTION_INVALID' });
+  t.strictSame(runtime.status(), { ...known, brokerKeysAgeSeconds: 59, lastRefresh: 'failed' });
+
+  broker.onKeys(answerKeys(brokerKey, makeKey('k4'), makeKey('k5')));
+  nowMs += 1_000;
+  await t.rejects(runtime.authenticate(token(makeKey('k6'))), { code: 'IDENTITY_ASSERTION_INVALID' });
+  t.strictSame(runtime.status(), { ...known, brokerKeys: 3, brokerKeysAgeSeconds: 0 });
+
+  nowMs = NOW_MS - 5_000;
+  t.equal(runtime.status().brokerKeysAgeSeconds, 0, 'a clock set back makes no negative age');
+
+  const status = runtime.status();
+  Object.assign(status, { brokerKeys: 99 });
+  t.equal(runtime.status().brokerKeys, 3, 'and each answer is its own');
+});
+
+t.test('after close nobody is authenticated, nobody is anonymous, and nobody is asked', async (t) => {
+  const { broker, options } = await withBroker(t);
+  const runtime = createRuntime(options);
+  const good = token(brokerKey);
+  await runtime.authenticate(good);
+  const asked = broker.requests.length;
+  await runtime.close();
+  await runtime.close();
+  for (const header of [good, token(environmentKey), 'junk', '', undefined, [], [good, good]]) {
+    await t.rejects(runtime.authenticate(header), {
+      name: 'IdentityUnavailableError',
+      code: 'APPLICATION_IDENTITY_NOT_READY',
+      statusCode: 503,
+      headers: { 'retry-after': '5', 'cache-control': 'no-store' },
+    });
+  }
+  t.equal(broker.requests.length, asked);
+  t.equal(runtime.status().identities, 0);
+});
+
+t.test('close keeps nothing of a verification that was under way', async (t) => {
+  const runtime = createRuntime({ env: environment([environmentKey]), now: () => NOW_MS });
+  const underWay = runtime.authenticate(token(environmentKey));
+  await runtime.close();
+  await underWay.catch(() => undefined);
+  t.equal(runtime.status().identities, 0);
+});
+
+t.test('close ends a question for keys, and whoever waits for it', async (t) => {
+  const { broker, options } = await withBroker(t);
+  const asked = new Promise<ServerResponse>((resolve) =>
+    broker.onKeys((_request, response) => resolve(response)),
+  );
+  const runtime = createRuntime(options);
+  const waiting = [1, 2, 3].map(() => runtime.authenticate(token(brokerKey)));
+  const hangUp = once(await asked, 'close');
+  await runtime.close();
+  for (const one of waiting) await t.rejects(one, { name: 'IdentityUnavailableError' });
+  await hangUp;
+  t.pass('the broker sees the connection go');
+});
+
+t.test('close ends the queries in flight, and a caller of before asks nothing more', async (t) => {
+  const { broker, options } = await withBroker(t);
+  const asked = new Promise<ServerResponse>((resolve) =>
+    broker.onQuery((_request, response) => resolve(response)),
+  );
+  const runtime = createRuntime(options);
+  const { queryMesh } = await runtime.authenticate(token(environmentKey));
+  const query = queryMesh('SELECT 1');
+  const refused = t.rejects(query, { name: 'QueryMeshError', code: 'QUERYMESH_ABORTED' });
+  const hangUp = once(await asked, 'close');
+  await runtime.close();
+  await refused;
+  await hangUp;
+  const count = broker.requests.length;
+  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_ABORTED' });
+  t.equal(broker.requests.length, count);
+});
+
+t.test('Fastify closes the runtime it made, and not one it was given', async (t) => {
+  const { options } = await withBroker(t);
+  const own = Fastify();
+  await own.register(nnumbers, options);
+  t.equal((await own.nnumbers.authenticate(token(environmentKey))).identity.kind, 'person');
+  t.equal(own.nnumbers.status().identities, 1);
+  await own.close();
+  await t.rejects(own.nnumbers.authenticate(undefined), { name: 'IdentityUnavailableError' });
+
+  const runtime = createRuntime(options);
+  const given = Fastify();
+  await given.register(nnumbers, { runtime });
+  t.equal(given.nnumbers, runtime);
+  await given.close();
+  t.equal((await runtime.authenticate(token(environmentKey))).identity.kind, 'person');
+  await runtime.close();
+});
+
+t.test('the Express middleware carries its runtime', async (t) => {
+  const { options } = await withBroker(t);
+  const own = middleware(options);
+  t.equal((await own.runtime.authenticate(token(environmentKey))).identity.kind, 'person');
+  t.equal(own.runtime.status().identities, 1);
+  await own.runtime.close();
+  const runtime = createRuntime(options);
+  t.equal(middleware({ runtime }).runtime, runtime);
+  await runtime.close();
+});
