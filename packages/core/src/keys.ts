@@ -113,11 +113,14 @@ export class KeyStore {
     await this.#refresh;
     let key = this.#trusted(keyId);
     if (key !== undefined) return key;
-    if (!this.#missing.has(keyId) && this.#mayLook()) {
+    const former = this.#broker;
+    // That a key ID was missed counts as long as the set that lacks it does.
+    if (!(this.#isFresh() && this.#missing.has(keyId)) && this.#mayLook()) {
       await (this.#refresh ?? this.#startRefresh());
       key = this.#trusted(keyId);
       if (key !== undefined) return key;
-      if (this.#isFresh()) this.#missing.add(keyId);
+      // A look that failed says nothing about the key ID.
+      if (this.#broker !== former) this.#missing.add(keyId);
     }
     if (this.#isFresh()) throw new IdentityRejectedError('unknown-key');
     throw new IdentityUnavailableError();
