@@ -38,7 +38,7 @@ t.teardown(() => {
   elsewhere.closeAllConnections();
 });
 
-const bomb = gzipSync(paddedTo(64 * 1024 * 1024));
+const bomb = gzipSync(paddedTo(16 * 1024 * 1024));
 
 const badAnswers: readonly [name: string, problem: string, answer: Handler][] = [
   ['never answers', 'timeout', () => undefined],
@@ -116,14 +116,17 @@ interface Store {
   readonly clock: { ms: number };
 }
 
-async function startStoreWithBroker(t: Teardown, brokerPath = ''): Promise<Store> {
+async function startStoreWithBroker(
+  t: Teardown,
+  { brokerPath = '', keySetTimeoutMs = 5_000 } = {},
+): Promise<Store> {
   const broker = await startScriptedBroker();
   const clock = { ms: NOW_MS };
   const runtime = createRuntime({
     env: environment([root], broker.url + brokerPath),
     now: () => clock.ms,
     random: () => 0,
-    keySetTimeoutMs: 250,
+    keySetTimeoutMs,
   });
   t.teardown(async () => {
     await runtime.close();
@@ -132,12 +135,21 @@ async function startStoreWithBroker(t: Teardown, brokerPath = ''): Promise<Store
   return { broker, runtime, clock };
 }
 
+/** Learns b1 from a good answer. A short deadline may pass on a busy machine: then it is asked again. */
+async function learn({ broker, runtime, clock }: Store): Promise<void> {
+  broker.onKeys(answerKeys(b1));
+  do clock.ms += 10_000;
+  while ((await verdictOf(runtime, hourLong(b1))) !== 'person ana-0001');
+}
+
 for (const [name, problem, answer] of badAnswers) {
   t.test(`a broker that ${name}`, async (t) => {
+    const options = problem === 'timeout' ? { keySetTimeoutMs: 250 } : {};
+
     t.test(
       'leaves an unknown key unknowable, by the deadline, and heals with the next good answer',
       async (t) => {
-        const { broker, runtime, clock } = await startStoreWithBroker(t);
+        const { broker, runtime, clock } = await startStoreWithBroker(t, options);
         broker.onKeys(answer);
         const refreshed = nextEvent('nn-runtime:keys.refreshed');
         t.equal(await verdictOf(runtime, hourLong(b1)), UNAVAILABLE);
@@ -151,9 +163,8 @@ for (const [name, problem, answer] of badAnswers) {
     );
 
     t.test('replaces nothing', async (t) => {
-      const { broker, runtime, clock } = await startStoreWithBroker(t);
-      broker.onKeys(answerKeys(b1));
-      t.equal(await verdictOf(runtime, hourLong(b1)), 'person ana-0001');
+      const { broker, runtime, clock } = await startStoreWithBroker(t, options);
+      await learn({ broker, runtime, clock });
       broker.onKeys(answer);
       clock.ms += 300_000;
       const refreshed = nextEvent('nn-runtime:keys.refreshed');
@@ -182,7 +193,7 @@ t.test('an answer of exactly the largest size, gzipped or dripped in time, is us
 });
 
 t.test('a connection that hangs is closed at the deadline', async (t) => {
-  const { broker, runtime } = await startStoreWithBroker(t);
+  const { broker, runtime } = await startStoreWithBroker(t, { keySetTimeoutMs: 250 });
   const closed = new Promise<void>((resolve) => {
     broker.onKeys((_request, response) => {
       response.writeHead(200, json).flushHeaders();
@@ -209,7 +220,7 @@ t.test('the deadline holds against a fetch that heeds no signal', async (t) => {
 
 t.test('the question is a plain GET that carries nothing of the request', async (t) => {
   for (const path of ['', '/', '//', '/inner', '/inner/']) {
-    const { broker, runtime } = await startStoreWithBroker(t, path);
+    const { broker, runtime } = await startStoreWithBroker(t, { brokerPath: path });
     await verdictOf(runtime, token(b1, {}, { kid: 'canary-key-id' }));
     const [question] = broker.requests;
     t.equal(question?.method, 'GET');
@@ -224,13 +235,14 @@ t.test('the default deadline is five seconds, and a longer one is refused', asyn
   t.throws(() => createRuntime({ env: environment([root]), keySetTimeoutMs: 5_001 }), {
     code: 'CONFIGURATION_INVALID',
   });
-  const timers: unknown[] = [];
+  const deadlines: unknown[] = [];
   const { setTimeout: original } = globalThis;
   t.intercept(globalThis, 'setTimeout', {
-    value: Object.assign((callback: () => void, ms?: number) => {
-      timers.push(ms);
-      return original(callback, 0);
-    }, original),
+    value: (callback: (...values: unknown[]) => void, ms: number, ...values: unknown[]) => {
+      if (ms !== 5_000) return original(callback, ms, ...values);
+      deadlines.push(ms);
+      return original(callback, 0, ...values);
+    },
   });
   const runtime = createRuntime({
     env: environment([root]),
@@ -240,7 +252,7 @@ t.test('the default deadline is five seconds, and a longer one is refused', asyn
   const busy = setInterval(() => undefined, 1_000);
   t.teardown(() => clearInterval(busy));
   t.equal(await verdictOf(runtime, hourLong(b1)), UNAVAILABLE);
-  t.ok(timers.includes(5_000), `of ${timers.join(', ')}`);
+  t.strictSame(deadlines, [5_000]);
 });
 
 for (const framework of frameworks) {
