@@ -1,5 +1,6 @@
 import { KeyObject } from 'node:crypto';
 import { importJWK } from 'jose';
+import { steadyClock } from './clock.js';
 import { IdentityRejectedError, IdentityUnavailableError } from './errors.js';
 import { publish } from './events.js';
 import { fetchKeySet, KeyFetchError } from './key-fetch.js';
@@ -49,6 +50,7 @@ const TRUSTED_MS = 15 * 60_000;
  */
 export class KeyStore {
   readonly #options: KeyStoreOptions;
+  readonly #now: () => number;
   readonly #environment: Promise<ReadonlyMap<string, ImportedKey>>;
   readonly #backoff: Backoff;
   readonly #budget: FloodBudget;
@@ -60,9 +62,10 @@ export class KeyStore {
 
   constructor(options: KeyStoreOptions) {
     this.#options = options;
-    this.#backoff = new Backoff(options.now, options.random);
-    this.#budget = new FloodBudget(options.now);
-    this.#missing = new MissingKeyIds(options.now);
+    this.#now = steadyClock(options.now);
+    this.#backoff = new Backoff(this.#now, options.random);
+    this.#budget = new FloodBudget(this.#now);
+    this.#missing = new MissingKeyIds(this.#now);
     this.#environment = importKeys(options.environmentKeys, new Map());
   }
 
@@ -96,7 +99,7 @@ export class KeyStore {
     return {
       environmentKeys: this.#options.environmentKeys.size,
       brokerKeys: this.#broker?.keys.size ?? 0,
-      ...(ageMs !== undefined && { brokerKeysAgeSeconds: Math.max(0, Math.floor(ageMs / 1000)) }),
+      ...(ageMs !== undefined && { brokerKeysAgeSeconds: Math.floor(ageMs / 1000) }),
       lastRefresh: this.#lastRefresh,
     };
   }
@@ -113,11 +116,14 @@ export class KeyStore {
     await this.#refresh;
     let key = this.#trusted(keyId);
     if (key !== undefined) return key;
-    if (!this.#missing.has(keyId) && this.#mayLook()) {
+    const former = this.#broker;
+    // That a key ID was missed counts as long as the set that lacks it does.
+    if (!(this.#isFresh() && this.#missing.has(keyId)) && this.#mayLook()) {
       await (this.#refresh ?? this.#startRefresh());
       key = this.#trusted(keyId);
       if (key !== undefined) return key;
-      if (this.#isFresh()) this.#missing.add(keyId);
+      // A look that failed says nothing about the key ID.
+      if (this.#broker !== former) this.#missing.add(keyId);
     }
     if (this.#isFresh()) throw new IdentityRejectedError('unknown-key');
     throw new IdentityUnavailableError();
@@ -145,14 +151,13 @@ export class KeyStore {
     return ageMs !== undefined && ageMs < TRUSTED_MS ? this.#broker?.keys.get(keyId)?.key : undefined;
   }
 
-  // A clock set back makes an age negative: such a set still serves, but is refreshed at once.
   #isFresh(): boolean {
     const ageMs = this.#ageMs();
-    return ageMs !== undefined && ageMs >= 0 && ageMs < FRESH_MS;
+    return ageMs !== undefined && ageMs < FRESH_MS;
   }
 
   #ageMs(): number | undefined {
-    return this.#broker === undefined ? undefined : this.#options.now() - this.#broker.fetchedAtMs;
+    return this.#broker === undefined ? undefined : this.#now() - this.#broker.fetchedAtMs;
   }
 
   // One in flight, shared by everybody, and never rejecting: what it brought is read from the set.
@@ -165,7 +170,7 @@ export class KeyStore {
   }
 
   async #fetchAndReplace(): Promise<void> {
-    const startedAtMs = this.#options.now();
+    const startedAtMs = this.#now();
     try {
       const set = await fetchKeySet({
         url: this.#options.keySetUrl,
@@ -188,7 +193,7 @@ export class KeyStore {
       publish('nn-runtime:keys.refreshed', {
         outcome: 'ok',
         keys: keys.size,
-        milliseconds: this.#options.now() - startedAtMs,
+        milliseconds: this.#now() - startedAtMs,
       });
     } catch (error) {
       this.#backoff.failed();
@@ -196,7 +201,7 @@ export class KeyStore {
       publish('nn-runtime:keys.refreshed', {
         outcome: 'failed',
         problem: error instanceof KeyFetchError ? error.problem : 'no-usable-key',
-        milliseconds: this.#options.now() - startedAtMs,
+        milliseconds: this.#now() - startedAtMs,
       });
     }
   }

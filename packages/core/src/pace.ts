@@ -1,4 +1,4 @@
-/** When the key store may ask for keys: after failures, and for the sake of unknown key IDs. */
+/** When the key store may ask for keys: after failures, and for the sake of unknown key IDs. The clocks here never go back. */
 
 /** Grows after each failure, with jitter, so that many processes do not return to a sick broker in step (design I6). */
 export class Backoff {
@@ -17,9 +17,7 @@ export class Backoff {
 
   /** Whether a fetch may start now. */
   allows(): boolean {
-    const elapsedMs = this.#now() - this.#failedAtMs;
-    // A clock that was set back must not turn a pause of seconds into one of hours.
-    return elapsedMs >= this.#pauseMs || elapsedMs < 0;
+    return this.#now() - this.#failedAtMs >= this.#pauseMs;
   }
 
   succeeded(): void {
@@ -54,8 +52,7 @@ export class FloodBudget {
   /** Takes one attempt out of the budget, if there is one. */
   take(): boolean {
     const elapsedMs = this.#now() - this.#countedAtMs;
-    if (elapsedMs < 0) this.#countedAtMs = this.#now();
-    const earned = Math.max(0, Math.floor(elapsedMs / FloodBudget.#refillMs));
+    const earned = Math.floor(elapsedMs / FloodBudget.#refillMs);
     if (this.#tokens + earned >= FloodBudget.#capacity) {
       this.#tokens = FloodBudget.#capacity;
       this.#countedAtMs = this.#now();
@@ -92,8 +89,7 @@ export class MissingKeyIds {
   has(keyId: string): boolean {
     const missedAtMs = this.#missedAtMs.get(keyId);
     if (missedAtMs === undefined) return false;
-    const ageMs = this.#now() - missedAtMs;
-    if (ageMs >= 0 && ageMs < MissingKeyIds.#maxAgeMs) return true;
+    if (this.#now() - missedAtMs < MissingKeyIds.#maxAgeMs) return true;
     this.#missedAtMs.delete(keyId);
     return false;
   }
