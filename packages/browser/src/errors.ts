@@ -96,7 +96,7 @@ export class ProtocolError extends SessionError {
   }
 }
 
-/** This tab went to sign-in again and again and came back without what it wanted. Nothing was navigated: tell the person, and let them start it by a click. */
+/** This tab went to sign-in again and again and came back without what it wanted. Nothing was navigated: tell the person, and offer a link to `signInUrl()`. */
 export class SignInLoopError extends SessionError {
   readonly code = 'SIGN_IN_LOOP';
 

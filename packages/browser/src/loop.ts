@@ -22,21 +22,19 @@ export const cameFromSignIn = (): boolean => {
   }
 };
 
-/** Counts a sign-in about to start. @throws SignInLoopError when it is one too many, and no click of the person started it. */
+/** Counts a sign-in about to start. @throws SignInLoopError when it is one too many. */
 export const countSignIn = (): void => {
-  const clicked = globalThis.navigator?.userActivation?.isActive === true;
-  let times: number[] = [];
   try {
-    times = recent();
-    if (times.length < MAX_STARTS || clicked) {
-      sessionStorage.setItem(KEY, [...times, Date.now()].slice(-MAX_STARTS).join());
+    const times = recent();
+    if (times.length < MAX_STARTS) {
+      sessionStorage.setItem(KEY, [...times, Date.now()].join());
+      return;
     }
   } catch {
     // The browser refuses storage where it refuses cookies, and without a cookie no sign-in ever succeeds: the one place
-    // sure to loop is the one that cannot count. Only a click goes on.
-    times = Array(MAX_STARTS);
+    // sure to loop is the one that cannot count.
   }
-  if (times.length >= MAX_STARTS && !clicked) throw new SignInLoopError();
+  throw new SignInLoopError();
 };
 
 /** Starts counting anew: signing out is an act of the person. */

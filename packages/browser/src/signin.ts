@@ -17,8 +17,9 @@ export const signInUrl = (returnTo?: string | URL): string =>
  * The page goes on running for a moment after this returns.
  *
  * @param returnTo as for {@link signInUrl}.
- * @throws TypeError as {@link signInUrl} does; SignInLoopError at the fourth sign-in of this tab within a minute that no click
- * started (or at the first one, where the browser refuses the page its sessionStorage).
+ * @throws TypeError as {@link signInUrl} does; SignInLoopError at the fourth call in this tab within a minute that no
+ * `signOut` interrupted, or at the first one where the browser refuses the page its sessionStorage. A link to
+ * {@link signInUrl} is never stopped: offer one then.
  */
 export const signIn = (returnTo?: string | URL): void => {
   const url = signInUrl(returnTo);
