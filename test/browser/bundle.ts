@@ -12,6 +12,7 @@ export const bundle = async (
   const result = await build({
     stdin: { contents, resolveDir: PACKAGE },
     bundle: true,
+    nodePaths: [`${PACKAGE}node_modules`],
     minify: true,
     write: false,
     format: 'esm',

@@ -8,7 +8,7 @@ const browser = await launchBrowser(t);
 const startApp = async (test: Test) => {
   const server = await startStandIn(test);
   server.state.user = { name: 'Ana' };
-  await servePage(server, '/', '/deep/page');
+  await servePage(server, 'page.js', '/', '/deep/page');
   const context = await browser.newContext();
   test.teardown(() => context.close());
   return { server, context };

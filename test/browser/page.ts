@@ -4,7 +4,7 @@ import { bundle } from './bundle.js';
 import { collectComplaints } from './chromium.js';
 import type { Answer, startStandIn } from './standin.js';
 
-const SCRIPT = fileURLToPath(new URL('./fixtures/page.js', import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
 
 /** The strictest policy a careful application sets. Whatever the package does has to fit in it. */
 export const HEADERS = {
@@ -13,9 +13,13 @@ export const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Serves the page at every path given, with its script beside it. */
-export const servePage = async (server: Awaited<ReturnType<typeof startStandIn>>, ...paths: string[]) => {
-  const script = await bundle(`import ${JSON.stringify(SCRIPT)}`);
+/** Serves a page with the named script of the fixtures at every path given. */
+export const servePage = async (
+  server: Awaited<ReturnType<typeof startStandIn>>,
+  name: string,
+  ...paths: string[]
+) => {
+  const script = await bundle(`import ${JSON.stringify(fixture(name))}`);
   const answer =
     (type: string, body: string): Answer =>
     (_request, response) => {
