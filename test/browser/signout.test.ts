@@ -152,6 +152,9 @@ t.test('a sign-out that did not happen is an error', async (t) => {
     server.on(path, answer);
     await t.rejects(signOut(), { name: 'ProtocolError', code: 'PROTOCOL_ERROR' });
   }
+  server.state.user = null;
+  await t.rejects(signOut(), { code: 'PROTOCOL_ERROR' }, 'also when nobody was signed in');
+  server.state.user = { name: 'Ana' };
   server.on(path, redirect(307, '/elsewhere'));
   await t.rejects(signOut(), { code: 'PROTOCOL_ERROR' }, 'a redirect that ended nothing');
   server.on(path, (_request, response) => response.destroy());

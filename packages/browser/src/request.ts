@@ -31,10 +31,7 @@ export const call = (path: string, method: 'GET' | 'POST', options?: CallOptions
         method,
         // A session kept by a cache would outlive the sign-out.
         cache: 'no-store',
-        credentials: 'same-origin',
         redirect: 'manual',
-        // Under a page's `Referrer-Policy: no-referrer` a POST may go out with `Origin: null`, which the platform refuses.
-        referrerPolicy: 'same-origin',
         signal: options?.signal ?? null,
       }),
     options?.signal,
