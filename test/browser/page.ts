@@ -13,13 +13,21 @@ export const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
+/** The script of a page: one of the fixtures with all it imports. */
+export const pageScript = (name: string): Promise<string> =>
+  bundle(`import ${JSON.stringify(fixture(name))}`);
+
+/** The page itself: whom it knows is its title. */
+export const pageHtml =
+  '<!doctype html><title>loading</title><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
+
 /** Serves a page with the named script of the fixtures at every path given. */
 export const servePage = async (
   server: Awaited<ReturnType<typeof startStandIn>>,
   name: string,
   ...paths: string[]
 ) => {
-  const script = await bundle(`import ${JSON.stringify(fixture(name))}`);
+  const script = await pageScript(name);
   const answer =
     (type: string, body: string): Answer =>
     (_request, response) => {
@@ -27,13 +35,7 @@ export const servePage = async (
     };
   server.on('GET /page.js', answer('text/javascript', script));
   for (const path of paths) {
-    server.on(
-      `GET ${path}`,
-      answer(
-        'text/html; charset=utf-8',
-        '<!doctype html><title>…</title><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>',
-      ),
-    );
+    server.on(`GET ${path}`, answer('text/html; charset=utf-8', pageHtml));
   }
 };
 
@@ -47,4 +49,4 @@ export const openTab = async (context: Browser | BrowserContext, url: string) =>
 };
 
 /** Waits until the page shows somebody else than `not`, and tells whom. (Polling from outside would need eval, which the policy forbids.) */
-export const knows = (page: Page, not = '…') => page.evaluate(`shows(${JSON.stringify(not)})`);
+export const knows = (page: Page, not = 'loading') => page.evaluate(`shows(${JSON.stringify(not)})`);
