@@ -116,10 +116,16 @@ t.test('each subscription ends alone, and only once', async (t) => {
   server.state.user = { name: 'Caio' };
   await getSession();
   t.equal(calls, 1);
+  const stopThird = onSessionChange(() => stopFourth());
+  const stopFourth = onSessionChange(() => t.fail('ended by a listener of the same change'));
+  server.state.user = { name: 'Dora' };
+  await getSession();
+  t.equal(calls, 2);
+  stopThird();
   stopSecond();
   server.state.user = { name: 'Davi' };
   await getSession();
-  t.equal(calls, 1);
+  t.equal(calls, 2);
 });
 
 t.test('a slow answer to an older question is not news', async (t) => {

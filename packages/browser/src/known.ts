@@ -31,7 +31,7 @@ export const note = (session: Session, turn: number, reason: Reason): void => {
   const first = known === undefined;
   const changed = seen !== known && (!first || reason !== 'asked');
   // A page that just came back from sign-in is the only one that can tell the other tabs.
-  const isNews = first ? session.user !== null && cameFromSignIn() : changed;
+  const isNews = first ? cameFromSignIn() : changed;
   known = seen;
   // Whoever was hinted does not hint on: tabs would answer each other.
   if (isNews && reason !== 'hinted') announce();
