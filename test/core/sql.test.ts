@@ -124,6 +124,7 @@ const TEXTS: readonly (readonly [string, Sql, string])[] = [
   ['no comment out of an empty fragment', sql`1 /${sql``}* 2 */ -${sql``}- 3`, '1 / * 2 */ - - 3'],
   ['no comment out of two fragments', sql`1 ${sql`-`}${sql`- 2`} ${sql`/`}${sql`* 2`}`, '1 - - 2 / * 2'],
   ['no word out of two', sql`sel${sql`ect`} ${sql`a`}${sql`b`} ${sql`1`}.5`, 'sel ect a b 1 .5'],
+  ['no number out of two', sql`1.${sql`e5`} .${sql`5`} a.${sql`e5`}`, '1. e5 . 5 a.e5'],
   ['no quote out of two', sql`${sql`'a'`}${sql`'b'`} ${sql`"a"`}"b"`, '\'a\' \'b\' "a" "b"'],
   [
     'quotes and comments in the text',
