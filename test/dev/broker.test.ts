@@ -279,8 +279,8 @@ t.test('options at fault are named before anything starts', async (t) => {
 
 t.test('it does not start in production', async (t) => {
   t.teardown(() => {
-    delete process.env['NODE_ENV'];
+    delete process.env.NODE_ENV;
   });
-  process.env['NODE_ENV'] = 'production';
+  process.env.NODE_ENV = 'production';
   await t.rejects(startPlatform({ apps: [{ id: 'a' }] }), /NODE_ENV=production/);
 });

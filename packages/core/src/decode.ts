@@ -133,10 +133,11 @@ const fromSafe = (value: number, form: 'bigint' | 'string'): bigint | string =>
   form === 'bigint' ? BigInt(value) : String(value === 0 ? 0 : value);
 
 function fromDigits(digits: string, form: BigintForm): number | bigint | string {
-  const number = Number(digits);
-  const safe = Number.isSafeInteger(number);
-  if (safe && (form === 'auto' || form === 'number')) return number;
-  if (form === 'number') throw new UnsafeBigint();
+  if (form === 'auto' || form === 'number') {
+    const number = Number(digits);
+    if (Number.isSafeInteger(number)) return number;
+    if (form === 'number') throw new UnsafeBigint();
+  }
   const exact = BigInt(digits);
   return form === 'string' ? String(exact) : exact;
 }

@@ -63,9 +63,9 @@ export function instantLiteral(epochMs: number): string {
   return `CAST('${match[1]} ${match[2]} UTC' AS timestamp with time zone)`;
 }
 
-/** Bytes. `X'…'` is a column alias to some engines; the function is the same to all. */
-export function bytesLiteral(bytes: Uint8Array): string {
-  return `from_hex('${Buffer.from(bytes).toString('hex').toUpperCase()}')`;
+/** Bytes, the whole of their buffer. `X'…'` is a column alias to some engines; the function is the same to all. */
+export function bytesLiteral(bytes: Uint8Array<ArrayBuffer>): string {
+  return `from_hex('${Buffer.from(bytes.buffer).toString('hex').toUpperCase()}')`;
 }
 
 /** A date as written. @throws TypeError for what is no `YYYY-MM-DD` of the calendar. */

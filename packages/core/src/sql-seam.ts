@@ -17,13 +17,15 @@ export function joinText(text: string, next: string, afterValue: boolean): strin
 
 /** Adds SQL as it is, apart only where the two would make one token: `sel` and `ect`, `1` and `.5`, `-` and `-`, `/` and `*`. */
 export function joinFragment(text: string, next: string): string {
-  const before = text.at(-1) ?? '';
-  const after = next.at(0) ?? '';
-  return clash(before, after) ? `${text} ${next}` : text + next;
+  return clash(text.slice(-2), next.slice(0, 1)) ? `${text} ${next}` : text + next;
 }
 
 function clash(before: string, after: string): boolean {
-  if (WORD.test(before) && WORD.test(after)) return true;
-  if (OPERATOR.test(before) && OPERATOR.test(after)) return true;
-  return (/\d/.test(before) && after === '.') || (before === '.' && /\d/.test(after));
+  const last = before.slice(-1);
+  if (WORD.test(last) && WORD.test(after)) return true;
+  if (OPERATOR.test(last) && OPERATOR.test(after)) return true;
+  // `1` and `.5`, `.` and `5`, `1.` and `e5` are numbers.
+  return (
+    (/\d$/.test(before) && after === '.') || (last === '.' && /\d/.test(before + after) && WORD.test(after))
+  );
 }

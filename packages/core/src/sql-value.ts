@@ -45,7 +45,8 @@ function objectLiteral(value: object, fragmentText: FragmentReader, depth: numbe
   if (Array.isArray(value)) return `ARRAY[${literalsOf(value, fragmentText, 'an array', depth + 1)}]`;
   const epochMs = epochMsOf(value);
   if (epochMs !== undefined) return instantLiteral(epochMs);
-  if (isBytes(value)) return bytesLiteral(value);
+  // A copy of the buffer behind it: a subclass may claim another length.
+  if (isBytes(value)) return bytesLiteral(new Uint8Array(value));
   throw new TypeError('an object has no SQL literal: name each of its values');
 }
 

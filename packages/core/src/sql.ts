@@ -61,9 +61,9 @@ export class Sql {
 
 const make = (text: string): Sql => new Sql(MAKE, text);
 
-/** The text to send: of SQL by the tag, or a plain string as it is. For the broker call alone. */
+/** The text to send: of SQL by the tag, or a plain string as it is. What is neither comes back as it came, for the caller to refuse. */
 export function sqlText(value: string | Sql): string {
-  return typeof value === 'string' ? value : readText(value);
+  return Sql.is(value) ? readText(value) : value;
 }
 
 const fragmentText = (value: unknown): string | undefined => (Sql.is(value) ? readText(value) : undefined);
