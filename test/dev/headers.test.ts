@@ -46,13 +46,13 @@ t.test('the identity is a compact JWS with the claims of the contract', async (t
   ]);
   t.equal(payload.iss, env.NNUMBERS_IDENTITY_ISSUER);
   t.equal(payload.aud, env.NNUMBERS_APP_ID);
-  t.equal(payload['org'], env.NNUMBERS_ORG_ID);
-  t.equal(payload['iam'], platform.iamUrl);
-  t.equal(payload['email'], 'ana@example.org');
-  t.equal(payload['email_verified'], true);
+  t.equal(payload.org, env.NNUMBERS_ORG_ID);
+  t.equal(payload.iam, platform.iamUrl);
+  t.equal(payload.email, 'ana@example.org');
+  t.equal(payload.email_verified, true);
   t.equal((payload.exp ?? 0) - (payload.iat ?? 0), 300);
   t.equal(payload.nbf, payload.iat);
-  t.equal(ana.cookie.includes(String(payload['sid'])), false, 'sid is not the cookie');
+  t.equal(ana.cookie.includes(String(payload.sid)), false, 'sid is not the cookie');
 });
 
 t.test('every request gets an identity of its own', async (t) => {
@@ -103,7 +103,7 @@ t.test('with a person the header is the platform’s alone', async (t) => {
     );
     t.equal(names().filter((name) => name === 'x-nnumbers-identity').length, 1, line);
     const { payload } = await jwtVerify(String(app.last().headers['x-nnumbers-identity']), keys);
-    t.equal(payload['email'], 'ana@example.org');
+    t.equal(payload.email, 'ana@example.org');
   }
 });
 

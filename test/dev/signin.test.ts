@@ -81,7 +81,7 @@ t.test('a login_hint signs straight in as that person', async (t) => {
     const person = browser();
     const { answer } = await person.follow(`${login}?login_hint=${hint}&return_to=/me`);
     t.equal(answer.text, 'app /me');
-    t.equal((await userOf(person))?.['name'], name);
+    t.equal((await userOf(person))?.name, name);
   }
 });
 
@@ -124,7 +124,7 @@ t.test('signing in again asks nobody, here and at another application', async (t
     false,
     'no page in between',
   );
-  t.equal((await userOf(person))?.['name'], 'Ana Souza');
+  t.equal((await userOf(person))?.name, 'Ana Souza');
 
   const desk = platform.apps.desk.url;
   t.equal(await userOf(person, desk), null, 'an application session is of one application');
@@ -135,17 +135,17 @@ t.test('signing in again asks nobody, here and at another application', async (t
     false,
   );
   await signOut(person);
-  t.equal((await userOf(person, desk))?.['name'], 'Ana Souza', 'signing out is of one application');
+  t.equal((await userOf(person, desk))?.name, 'Ana Souza', 'signing out is of one application');
 });
 
 t.test('a login_hint for somebody else replaces who was signed in', async (t) => {
   const person = browser();
   await person.follow(`${login}?login_hint=ana@example.org`);
   await person.follow(`${login}?login_hint=bruno@example.org`);
-  t.equal((await userOf(person))?.['name'], 'Bruno Lima');
+  t.equal((await userOf(person))?.name, 'Bruno Lima');
   await signOut(person);
   await person.follow(login);
-  t.equal((await userOf(person))?.['name'], 'Bruno Lima', 'and it is Bruno who stays signed on');
+  t.equal((await userOf(person))?.name, 'Bruno Lima', 'and it is Bruno who stays signed on');
   const same = await person.follow(`${login}?login_hint=bruno@example.org`);
   t.equal(
     same.urls.some((url) => url.includes('/interaction/')),
@@ -173,6 +173,35 @@ t.test('a callback works once, and only in the browser that started', async (t) 
   t.equal((await retry.visit(second)).status, 400, 'the same again');
 });
 
+t.test('a second answer to one attempt is refused, though its code is fresh', async (t) => {
+  const person = browser();
+  await person.follow(`${login}?login_hint=ana@example.org`);
+  const start = await person.visit(login);
+  const authorization = start.headers.location ?? '';
+  const first = (await person.visit(authorization)).headers.location ?? '';
+  const second = (await person.visit(authorization)).headers.location ?? '';
+  t.not(first, second);
+  t.equal((await person.visit(first)).status, 302);
+  t.equal((await person.visit(second)).status, 400);
+});
+
+t.test('a session of one application is nobody at another', async (t) => {
+  const { cookie } = await platform.signIn('ana@example.org', 'desk');
+  const value = cookie.split('=')[1];
+  const answer = await browser().visit(`${edge}/.nnumbers/auth/session`, {
+    headers: { cookie: `__nnumbers_session_${port}=${value}` },
+  });
+  t.equal(JSON.parse(answer.text).user, null);
+});
+
+t.test('the IAM answers to its own address alone', async (t) => {
+  for (const path of ['/.well-known/openid-configuration', '/interaction/x']) {
+    const answer = await browser().visit(platform.iamUrl + path, { headers: { host: 'evil.example' } });
+    t.equal(answer.status, 400);
+    t.match(answer.text, /Host/);
+  }
+});
+
 t.test('two tabs can sign in at the same time', async (t) => {
   const person = browser();
   const first = await person.visit(`${login}?login_hint=ana@example.org&return_to=/one`);
@@ -194,7 +223,7 @@ t.test('a session cookie planted before sign-in is worth nothing', async (t) => 
   }
   const cookie = `${planted}; ${victim.cookieHeader(url)}`;
   t.equal((await victim.visit(url, { headers: { cookie } })).status, 302);
-  t.equal((await userOf(victim))?.['name'], 'Ana Souza');
+  t.equal((await userOf(victim))?.name, 'Ana Souza');
   t.equal(await userOf(attacker), null, 'the planted session ended');
 });
 
@@ -206,7 +235,7 @@ t.test('localhost and 127.0.0.1 both work from sign-in to sign-out', async (t) =
   );
   t.equal(answer.text, 'app /here');
   t.equal(urls.at(-1), `${local}/here`, 'back at the name it started from');
-  t.equal((await userOf(person, local))?.['name'], 'Ana Souza');
+  t.equal((await userOf(person, local))?.name, 'Ana Souza');
   t.equal(await userOf(person, edge), null, 'cookies are of one host name');
   const wrong = await person.visit(`${local}/.nnumbers/auth/logout`, {
     method: 'POST',
