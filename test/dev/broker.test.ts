@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { type DevPerson, startPlatform } from '@nn-runtime/dev';
 import { base64url, createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import t from 'tap';
@@ -161,7 +163,7 @@ t.test('what is asked is checked after who asks', async (t) => {
     ['a type that only begins so', { type: 'application/jsonx' }],
     ['no body', { body: '' }],
     ['not JSON', { body: '{"sql":' }],
-    ['bytes that are not UTF-8', { body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]) }],
+    ['bytes that are not UTF-8', { body: Buffer.from('{"sql":"SELECT \xff"}', 'latin1') }],
     ['a list', { body: '["SELECT 1"]' }],
     ['null', { body: 'null' }],
     ['no sql', { body: '{"max_rows":1}' }],
@@ -217,6 +219,25 @@ t.test('what QueryMesh refuses is 422', async (t) => {
     200,
     'exactly the cap',
   );
+});
+
+t.test('a caller that goes away takes its query along', async (t) => {
+  const { identity } = await platform.signIn('ana@example.org');
+  const endless = JSON.stringify({
+    sql: 'SELECT count(*) FROM tpch.tiny.lineitem a, tpch.tiny.lineitem b, tpch.tiny.lineitem c WHERE a.comment < b.comment AND b.comment < c.comment',
+  });
+  const head = `POST /v1/querymesh/query HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nX-NNumbers-Identity: ${identity}\r\n`;
+  // More than run and wait at once, so the next query is answered only when these are gone.
+  const sockets = Array.from({ length: 24 }, () => connect(port, '127.0.0.1'));
+  for (const socket of sockets) socket.write(`${head}Content-Length: ${endless.length}\r\n\r\n${endless}`);
+  // Those that found no place are answered; by then the others run or wait.
+  const [refusal] = await Promise.race(sockets.map((socket) => once(socket, 'data')));
+  t.match(String(refusal), /^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n[\s\S]*QUERYMESH_UNAVAILABLE/i);
+  for (const socket of sockets) socket.destroy();
+  let answer = await query({ identity, body: '{"sql":"SELECT 1"}' });
+  for (let attempt = 0; answer.status === 503 && attempt < 200; attempt += 1)
+    answer = await query({ identity, body: '{"sql":"SELECT 1"}' });
+  t.equal(answer.status, 200);
 });
 
 t.test('a broker that is down, or garbage', async (t) => {

@@ -186,6 +186,10 @@ t.test('WebSockets', async (t) => {
       socket.end('HTTP/1.1 403 Forbidden\r\ntransfer-encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n');
       return;
     }
+    if (request.url?.endsWith('/echo?')) {
+      socket.end(`HTTP/1.1 403 Forbidden\r\ncontent-length: ${request.url.length}\r\n\r\n${request.url}`);
+      return;
+    }
     if (request.url === '/dropped') {
       socket.destroy();
       return;
@@ -247,6 +251,29 @@ t.test('WebSockets', async (t) => {
     const [, response] = await once(ws, 'unexpected-response');
     t.equal(response.statusCode, 502);
     response.resume();
+  });
+
+  t.test('the target of an upgrade reaches the application byte for byte', async (t) => {
+    const answer = await raw(
+      port,
+      `GET //a/../%2e/echo? HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    t.match(answer, /\r\n\r\n\/\/a\/\.\.\/%2e\/echo\?$/);
+  });
+
+  t.test('a browser that resets while it is being upgraded ends nobody else', async (t) => {
+    const { cookie } = await platform.signIn('ana@example.org');
+    for (const path of ['/live', '/.nnumbers/auth/login', '/dropped'])
+      for (let attempt = 0; attempt < 20; attempt += 1) {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect');
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+          () => socket.resetAndDestroy(),
+        );
+        await once(socket, 'close');
+      }
+    t.equal((await ask(edge)).status, 200);
   });
 
   t.test('the reserved paths, other Hosts and other protocols are not upgraded', async (t) => {

@@ -173,6 +173,35 @@ t.test('a callback works once, and only in the browser that started', async (t) 
   t.equal((await retry.visit(second)).status, 400, 'the same again');
 });
 
+t.test('a second answer to one attempt is refused, though its code is fresh', async (t) => {
+  const person = browser();
+  await person.follow(`${login}?login_hint=ana@example.org`);
+  const start = await person.visit(login);
+  const authorization = start.headers.location ?? '';
+  const first = (await person.visit(authorization)).headers.location ?? '';
+  const second = (await person.visit(authorization)).headers.location ?? '';
+  t.not(first, second);
+  t.equal((await person.visit(first)).status, 302);
+  t.equal((await person.visit(second)).status, 400);
+});
+
+t.test('a session of one application is nobody at another', async (t) => {
+  const { cookie } = await platform.signIn('ana@example.org', 'desk');
+  const value = cookie.split('=')[1];
+  const answer = await browser().visit(`${edge}/.nnumbers/auth/session`, {
+    headers: { cookie: `__nnumbers_session_${port}=${value}` },
+  });
+  t.equal(JSON.parse(answer.text).user, null);
+});
+
+t.test('the IAM answers to its own address alone', async (t) => {
+  for (const path of ['/.well-known/openid-configuration', '/interaction/x']) {
+    const answer = await browser().visit(platform.iamUrl + path, { headers: { host: 'evil.example' } });
+    t.equal(answer.status, 400);
+    t.match(answer.text, /Host/);
+  }
+});
+
 t.test('two tabs can sign in at the same time', async (t) => {
   const person = browser();
   const first = await person.visit(`${login}?login_hint=ana@example.org&return_to=/one`);

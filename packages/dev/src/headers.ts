@@ -26,9 +26,6 @@ const edgeOnly = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Methods for which Node's client announces a chunked body when no length is given, even when there is none. */
-const bodyless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
-
 /**
  * The headers the application receives: the browser's, without what is the platform's, and with the identity of who
  * signed in. CGI-style servers read `X_NNumbers_Identity` as the same name, so the spelling with `_` goes too
@@ -65,8 +62,6 @@ export function requestHeaders(
     headers.upgrade = 'websocket';
   } else if (request.headers['transfer-encoding'] !== undefined) {
     headers['transfer-encoding'] = 'chunked';
-  } else if (headers['content-length'] === undefined && !bodyless.has(request.method ?? 'GET')) {
-    headers['content-length'] = '0';
   }
   return headers;
 }

@@ -73,9 +73,6 @@ export function createRelay(application: URL): Relay {
     if (setCookie !== undefined) answer.headers['set-cookie'] = withoutPlatformSetCookies(setCookie);
     // An answer cut off must end cut off: with a clean end the browser would take half a document for the whole.
     answer.once('error', () => response.destroy());
-    answer.once('close', () => {
-      if (!answer.complete) response.destroy();
-    });
   });
 
   proxy.on('error', (_error, _request, client) => {
