@@ -51,6 +51,7 @@ export const frameworks: readonly Framework[] = [
       app.get<{ Querystring: { sql: string } }>('/query', async (request) =>
         request.queryMesh(request.query.sql),
       );
+      app.post<{ Body: string }>('/query', async (request) => request.queryMesh(request.body));
       app.get('/caught', async (request) => {
         try {
           return await request.queryMesh('SELECT 1');
@@ -85,6 +86,9 @@ export const frameworks: readonly Framework[] = [
       });
       app.get('/query', async (request, response) => {
         response.json(await request.queryMesh(String(request.query.sql)));
+      });
+      app.post('/query', express.text({ type: () => true }), async (request, response) => {
+        response.json(await request.queryMesh(request.body));
       });
       app.get('/caught', async (request, response) => {
         const result = await request

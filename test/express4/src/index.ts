@@ -34,6 +34,9 @@ export function createExpress4Server(
   app.get('/query', (request, response, next) => {
     request.queryMesh(String(request.query.sql)).then((result) => response.json(result), next);
   });
+  app.post('/query', express.text({ type: () => true }), (request, response, next) => {
+    request.queryMesh(request.body).then((result) => response.json(result), next);
+  });
   app.get('/caught', (request, response) => {
     request.queryMesh('SELECT 1').then(
       (result) => response.json(result),
