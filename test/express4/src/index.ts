@@ -46,3 +46,6 @@ export function createExpress4Server(
   app.use(errorHandler());
   return createServer(app);
 }
+
+/** A bare application of Express 4. */
+export const createExpress4App = (): unknown => express();

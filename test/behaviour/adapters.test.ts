@@ -1,0 +1,349 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createHttp2Server, connect as http2Connect } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { createRuntime, identityHeaderLines } from '@nn-runtime/core';
+import { type ErrorMiddleware, type Middleware, nnumbers as middleware } from '@nn-runtime/express';
+import nnumbers, { requirePerson } from '@nn-runtime/fastify';
+import { createExpress4App } from '@nn-runtime-test/express4';
+import express from 'express';
+import Fastify from 'fastify';
+import t, { type Test } from 'tap';
+import { environment, makeKey, NOW_MS, token } from '../tokens.js';
+
+/** Each framework's own ways to get in between (reference cases 57, 60, 61, 62, 65). */
+
+const key = makeKey('k1');
+const options = { env: environment([key]), now: () => NOW_MS };
+const good = { 'X-NNumbers-Identity': token(key) };
+const bad = { 'X-NNumbers-Identity': 'junk' };
+const EVA = { kind: 'person', subject: 'eva' };
+
+/** Both versions of Express, by what they have in common: their types do not fit together in one program. */
+interface PlainExpress extends RequestListener {
+  use(handler: Middleware): unknown;
+  use(handler: ErrorMiddleware): unknown;
+  use(path: string, router: PlainExpress): unknown;
+  get(path: string, ...handlers: Middleware[]): unknown;
+}
+const expresses: readonly (readonly [name: string, create: () => PlainExpress])[] = [
+  ['Express 5', () => express() as unknown as PlainExpress],
+  ['Express 4', () => createExpress4App() as PlainExpress],
+];
+
+async function listening(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const who: Middleware = (request, response) => {
+  const { identity } = request as IncomingMessage & { identity: { kind: string; subject?: string } };
+  response.end(identity.subject ?? identity.kind);
+};
+
+const answerError: ErrorMiddleware = (error, _request, response, _next) => {
+  response.statusCode = 500;
+  response.end(String(error));
+};
+const answerAllIsWell: ErrorMiddleware = (_error, _request, response, _next) => {
+  response.end('all is well');
+};
+
+const textOf = async (url: string, headers: Record<string, string> = {}): Promise<unknown[]> => {
+  const response = await fetch(url, { headers });
+  return [response.status, await response.text()];
+};
+const REFUSED = [
+  401,
+  '{"code":"IDENTITY_ASSERTION_INVALID","message":"The identity of this request does not check out."}',
+];
+
+function countVerified(t: Test): () => number {
+  let count = 0;
+  const listener = (): void => {
+    count += 1;
+  };
+  subscribe('nn-runtime:identity.verified', listener);
+  t.teardown(() => unsubscribe('nn-runtime:identity.verified', listener));
+  return () => count;
+}
+
+for (const [name, create] of expresses) {
+  t.test(`${name}: an identity somebody put there before is overwritten`, async (t) => {
+    const earlier: Record<string, (request: IncomingMessage) => unknown> = {
+      'by assignment': (request) => Object.assign(request, { identity: EVA, queryMesh: () => EVA }),
+      'behind a setter that ignores': (request) =>
+        Object.defineProperty(request, 'identity', {
+          get: () => EVA,
+          set: () => undefined,
+          configurable: true,
+        }),
+      'read-only': (request) =>
+        Object.defineProperty(request, 'identity', { value: EVA, configurable: true }),
+    };
+    for (const [how, put] of Object.entries(earlier)) {
+      const app = create();
+      app.use((request, _response, next) => {
+        put(request);
+        next();
+      });
+      app.use(middleware(options));
+      app.get('/', who);
+      const url = await listening(t, app);
+      t.strictSame(await textOf(url), [200, 'anonymous'], how);
+      t.strictSame(await textOf(url, good), [200, 'ana-0001'], how);
+      t.strictSame(await textOf(url, bad), REFUSED, how);
+    }
+  });
+
+  t.test(
+    `${name}: an identity that cannot be overwritten is an error of the application, not a person`,
+    async (t) => {
+      const app = create();
+      app.use((request, _response, next) => {
+        Object.defineProperty(request, 'identity', { value: EVA });
+        next();
+      });
+      app.use(middleware(options));
+      app.get('/', who);
+      app.use(answerError);
+      const url = await listening(t, app);
+      t.strictSame(await textOf(url), [500, 'TypeError: Cannot redefine property: identity']);
+      t.strictSame(await textOf(url, good), [500, 'TypeError: Cannot redefine property: identity']);
+    },
+  );
+
+  t.test(`${name}: used twice, on the application and on a router, it verifies once`, async (t) => {
+    const app = create();
+    const inner = create();
+    inner.use(middleware(options));
+    inner.get('/me', who);
+    app.use(middleware(options));
+    app.use(middleware(options));
+    app.use('/inner', inner);
+    const url = await listening(t, app);
+    const verified = countVerified(t);
+    t.strictSame(await textOf(`${url}/inner/me`, good), [200, 'ana-0001']);
+    t.equal(verified(), 1);
+    t.strictSame(await textOf(`${url}/inner/me`), [200, 'anonymous']);
+    t.strictSame(await textOf(`${url}/inner/me`, bad), REFUSED);
+  });
+
+  t.test(`${name}: an error handler that answers 200 never sees a refusal`, async (t) => {
+    const app = create();
+    app.use(middleware(options));
+    app.get('/', who);
+    app.use(answerAllIsWell);
+    const url = await listening(t, app);
+    t.strictSame(await textOf(url, bad), REFUSED);
+    t.strictSame(await textOf(`${url}/nowhere`, bad), REFUSED);
+  });
+
+  t.test(`${name}: a handler that throws is the application's error, and the process lives`, async (t) => {
+    const app = create();
+    app.use(middleware(options));
+    app.get('/', () => {
+      throw new Error('of the handler');
+    });
+    app.use(answerError);
+    const url = await listening(t, app);
+    t.strictSame(await textOf(url, good), [500, 'Error: of the handler']);
+    t.strictSame(await textOf(url), [500, 'Error: of the handler']);
+  });
+
+  t.test(`${name}: routes before the middleware have no identity`, async (t) => {
+    const app = create();
+    app.get('/before', (request, response) => response.end(String('identity' in request)));
+    app.use(middleware(options));
+    const url = await listening(t, app);
+    t.strictSame(await textOf(`${url}/before`, good), [200, 'false']);
+  });
+}
+
+t.test('Fastify: an identity a hook put there before is overwritten', async (t) => {
+  const app = Fastify();
+  app.addHook('onRequest', async (request) => {
+    Object.assign(request, { identity: EVA, queryMesh: () => EVA });
+  });
+  await app.register(nnumbers, options);
+  app.get('/', async ({ identity }) => (identity.kind === 'person' ? identity.subject : identity.kind));
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  t.strictSame(await textOf(url), [200, 'anonymous']);
+  t.strictSame(await textOf(url, good), [200, 'ana-0001']);
+  t.strictSame(await textOf(url, bad), REFUSED);
+});
+
+t.test(
+  'Fastify: registered twice, or over a name that is taken, is a clear error at the start',
+  async (t) => {
+    const CLEAR =
+      /^request\.(identity|queryMesh) exists already: nnumbers is registered in this scope or above/;
+    const again = Fastify();
+    await again.register(nnumbers, options);
+    await t.rejects(async () => again.register(nnumbers, options), { message: CLEAR });
+    const inner = Fastify();
+    await inner.register(nnumbers, options);
+    inner.register(async (scope) => {
+      await scope.register(nnumbers, options);
+    });
+    await t.rejects(async () => inner.ready(), { message: CLEAR });
+    for (const name of ['identity', 'queryMesh']) {
+      const taken = Fastify();
+      taken.decorateRequest(name);
+      await t.rejects(async () => taken.register(nnumbers, options), { message: CLEAR });
+    }
+  },
+);
+
+t.test('Fastify: in scopes side by side each has its own; outside there is no identity', async (t) => {
+  const app = Fastify();
+  for (const prefix of ['/a', '/b']) {
+    app.register(
+      async (scope) => {
+        await scope.register(nnumbers, options);
+        scope.get('/me', async ({ identity }) => identity.kind);
+      },
+      { prefix },
+    );
+  }
+  app.get('/outside', async (request) => String(request.identity));
+  app.get('/guarded', { onRequest: requirePerson() }, async () => 'never');
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  for (const prefix of ['/a', '/b']) {
+    t.strictSame(await textOf(`${url}${prefix}/me`), [200, 'anonymous']);
+    t.strictSame(await textOf(`${url}${prefix}/me`, good), [200, 'person']);
+    t.strictSame(await textOf(`${url}${prefix}/me`, bad), REFUSED);
+  }
+  t.strictSame(await textOf(`${url}/outside`, bad), [200, 'undefined']);
+  const [status, body] = await textOf(`${url}/guarded`, good);
+  t.equal(status, 500);
+  t.match(body, 'requirePerson() needs the nnumbers plugin');
+});
+
+t.test('Fastify: error, not-found and reply hooks do not turn a refusal into a success', async (t) => {
+  const app = Fastify();
+  const handled: string[] = [];
+  app.setErrorHandler(async (_error, _request, reply) => reply.code(200).send('all is well'));
+  app.setNotFoundHandler(async (_request, reply) => reply.code(200).send('nothing here'));
+  await app.register(nnumbers, options);
+  app.get('/', async () => {
+    handled.push('/');
+    return 'handler';
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  t.strictSame(await textOf(url, bad), REFUSED);
+  t.strictSame(await textOf(`${url}/nowhere`, bad), REFUSED);
+  t.strictSame(handled, []);
+  t.strictSame(await textOf(`${url}/nowhere`), [200, 'nothing here']);
+  t.strictSame(await textOf(url), [200, 'handler']);
+});
+
+t.test('Fastify: a request that is injected is held to the same', async (t) => {
+  const app = Fastify();
+  await app.register(nnumbers, options);
+  app.get('/', async ({ identity }) => identity.kind);
+  const value = good['X-NNumbers-Identity'];
+  const shots = [
+    [{}, 'anonymous'],
+    [good, 'person'],
+    [{ 'x-nnumbers-identity': [value] }, 'person'],
+    [{ 'x-nnumbers-identity': [value, value] }, REFUSED[1]],
+    [{ 'x-nnumbers-identity': ` ${value}` }, REFUSED[1]],
+    [{ 'x-nnumbers-identity': '' }, REFUSED[1]],
+    [{ x_nnumbers_identity: value }, 'anonymous'],
+  ] as const;
+  for (const [headers, expected] of shots) {
+    const { body } = await app.inject({ url: '/', headers: headers as Record<string, string> });
+    t.equal(
+      body,
+      expected,
+      Object.values(headers)
+        .map((lines) => String(lines).slice(0, 8))
+        .join(),
+    );
+  }
+  await app.close();
+});
+
+t.test('an upgrade is held to the same, before it happens', async (t) => {
+  const runtime = createRuntime(options);
+  const server = createServer();
+  server.on('upgrade', (request, socket) => {
+    runtime.authenticate(identityHeaderLines(request)).then(
+      ({ identity }) => socket.end(`HTTP/1.1 101 Switching Protocols\r\nX-Kind: ${identity.kind}\r\n\r\n`),
+      (error: { statusCode: number }) => socket.end(`HTTP/1.1 ${error.statusCode} Refused\r\n\r\n`),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    server.close();
+    await runtime.close();
+  });
+  const { RawConnection } = await import('../raw-http.js');
+  const upgrade = async (lines: string[]): Promise<unknown[]> => {
+    const connection = await RawConnection.open((server.address() as AddressInfo).port);
+    const answer = await connection.request(['Connection: Upgrade', 'Upgrade: websocket', ...lines], '/ws');
+    connection.close();
+    return [answer.status, answer.headers['x-kind']];
+  };
+  const line = `X-NNumbers-Identity: ${good['X-NNumbers-Identity']}`;
+  t.strictSame(await upgrade([]), [101, 'anonymous']);
+  t.strictSame(await upgrade([line]), [101, 'person']);
+  t.strictSame(await upgrade([line, line]), [401, undefined]);
+  t.strictSame(await upgrade(['X-NNumbers-Identity:']), [401, undefined]);
+  t.strictSame(await upgrade(['X-NNumbers-Identity: junk']), [401, undefined]);
+});
+
+t.test('header lines of HTTP/2 and of requests Node did not parse are told apart as well', async (t) => {
+  const value = good['X-NNumbers-Identity'];
+  const runtime = createRuntime(options);
+  const outcome = (lines: readonly string[]): Promise<string> =>
+    runtime.authenticate(lines).then(
+      ({ identity }) => identity.kind,
+      (error: { reason: string }) => error.reason,
+    );
+  const server = createHttp2Server((request, response) => {
+    outcome(identityHeaderLines(request)).then((text) => response.end(text));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = http2Connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  t.teardown(async () => {
+    client.close();
+    server.close();
+    await runtime.close();
+  });
+  const ask = async (headers: Record<string, string | string[]>): Promise<string> => {
+    const stream = client.request({ ':path': '/', ...headers }).setEncoding('utf8');
+    let body = '';
+    for await (const chunk of stream) body += chunk;
+    return body;
+  };
+  t.equal(await ask({}), 'anonymous');
+  t.equal(await ask({ 'x-nnumbers-identity': value }), 'person');
+  t.equal(await ask({ 'X-NNumbers-Identity': value }), 'person');
+  t.equal(await ask({ 'x-nnumbers-identity': [value, value] }), 'repeated');
+  t.equal(await ask({ 'x-nnumbers-identity': '' }), 'empty');
+  t.equal(await ask({ x_nnumbers_identity: value }), 'anonymous');
+
+  const parsedElsewhere = async (headers: Record<string, string | string[] | undefined>): Promise<string> =>
+    outcome(identityHeaderLines({ headers }));
+  t.equal(await parsedElsewhere({}), 'anonymous');
+  t.equal(await parsedElsewhere({ 'x-nnumbers-identity': undefined }), 'anonymous');
+  t.equal(await parsedElsewhere({ 'x-nnumbers-identity': value }), 'person');
+  t.equal(await parsedElsewhere({ 'x-nnumbers-identity': [value] }), 'person');
+  t.equal(await parsedElsewhere({ 'x-nnumbers-identity': [value, value] }), 'repeated');
+  t.equal(await parsedElsewhere({ 'x-nnumbers-identity': `${value}, ${value}` }), 'repeated');
+  t.equal(await parsedElsewhere({ 'x-nnumbers-identity': '' }), 'empty');
+});
