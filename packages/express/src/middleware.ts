@@ -50,8 +50,15 @@ export function nnumbers(options: NNumbersOptions = {}): NNumbersMiddleware {
     }
     runtime.authenticate(identityHeaderLines(request)).then(
       (authenticated) => {
+        try {
+          decorate(request, response, authenticated);
+        } catch (error) {
+          // An earlier middleware made `identity` unchangeable: its value must not pass for ours, and a rejection here
+          // would be nobody's.
+          next(error);
+          return;
+        }
         callers.set(request, authenticated);
-        decorate(request, response, authenticated);
         next();
       },
       (error: unknown) => {
