@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { answerKeys, type ScriptedBroker, startScriptedBroker } from '../broker.js';
 import { environment, makeKey, NOW_MS, token, twin } from '../tokens.js';
 
-/** Verified identities are kept, bounded, and never longer than they are valid (design I10). */
+/** Verified identities are kept, bounded, and never longer than they are valid (design I10). That one dies with its key: test/core/keys-freshness. */
 
 const key = makeKey('k1');
 const now = NOW_MS / 1000;
@@ -128,79 +128,4 @@ t.test('the twin of a signature is the same identity, not another use or person'
   t.not(twin(ana), ana);
   t.strictSame(JSON.parse(JSON.stringify(second.identity)), JSON.parse(JSON.stringify(first.identity)));
   t.match(second.identity, { subject: 'ana-0001', tokenId: 'once' });
-});
-
-t.test('a kept identity dies with its key', async (t) => {
-  const REFRESH_MS = 5 * 60_000;
-  const k2 = makeKey('k2');
-  const longLived = { exp: now + 3_600 };
-  const refreshed = async (runtime: Runtime, knownAge: number): Promise<void> => {
-    // The refresh of a stale set is in the background: its end shows in the status.
-    while ((runtime.status().brokerKeysAgeSeconds ?? knownAge) >= knownAge) await new Promise(setImmediate);
-  };
-
-  t.test('withdrawn', async (t) => {
-    const { runtime, broker, clock, who, verified } = await scene(t);
-    broker.onKeys(answerKeys(k2));
-    const ana = token(k2, longLived);
-    t.equal(await who(ana), 'ana-0001');
-    broker.onKeys(answerKeys(makeKey('k3')));
-    clock.nowMs += REFRESH_MS;
-    t.equal(await who(ana), 'ana-0001', 'a stale set still serves, and starts its refresh');
-    await refreshed(runtime, 300);
-    t.equal(await who(ana), 'unknown-key');
-    t.strictSame(verified(), ['new', 'kept']);
-    t.equal(runtime.status().identities, 0);
-  });
-
-  t.test('exchanged for another under the same ID', async (t) => {
-    const { runtime, broker, clock, who } = await scene(t);
-    broker.onKeys(answerKeys(k2));
-    const ana = token(k2, longLived);
-    t.equal(await who(ana), 'ana-0001');
-    const k2Again = makeKey('k2');
-    broker.onKeys(answerKeys(k2Again));
-    clock.nowMs += REFRESH_MS;
-    t.equal(await who(ana), 'ana-0001');
-    await refreshed(runtime, 300);
-    t.equal(await who(ana), 'signature');
-    t.equal(await who(token(k2Again, longLived)), 'ana-0001');
-  });
-
-  t.test('too old to trust, with the broker gone', async (t) => {
-    const { broker, clock, who } = await scene(t, { random: () => 0 });
-    broker.onKeys(answerKeys(k2));
-    const ana = token(k2, longLived);
-    t.equal(await who(ana), 'ana-0001');
-    await broker.close();
-    clock.nowMs += 15 * 60_000 - 1;
-    t.equal(await who(ana), 'ana-0001');
-    clock.nowMs += 1;
-    t.equal(await who(ana), 'APPLICATION_IDENTITY_NOT_READY');
-  });
-
-  t.test('and lives on when the key does', async (t) => {
-    const { runtime, broker, clock, who, verified } = await scene(t);
-    broker.onKeys(answerKeys(k2));
-    const ana = token(k2, longLived);
-    await who(ana);
-    broker.onKeys(answerKeys(makeKey('k3'), k2));
-    clock.nowMs += REFRESH_MS;
-    await who(ana);
-    await refreshed(runtime, 300);
-    t.equal(await who(ana), 'ana-0001');
-    t.strictSame(verified(), ['new', 'kept', 'kept']);
-  });
-
-  t.test('a key of the environment never dies, whatever the broker publishes under its ID', async (t) => {
-    const { broker, clock, who, verified } = await scene(t);
-    broker.onKeys(answerKeys(makeKey('k1'), k2));
-    const ana = token(key, longLived);
-    t.equal(await who(ana), 'ana-0001');
-    t.equal(await who(token(k2, longLived)), 'ana-0001');
-    clock.nowMs += 50 * 60_000;
-    t.equal(await who(ana), 'ana-0001');
-    t.equal(await who(token(key, { exp: now + 3_600, jti: 'fresh' })), 'ana-0001');
-    t.strictSame(verified(), ['new', 'new', 'kept', 'new']);
-  });
 });

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createRuntime, type RuntimeOptions } from '@nn-runtime/core';
-import { nnumbers as middleware } from '@nn-runtime/express';
-import nnumbers from '@nn-runtime/fastify';
-import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { answerJson, answerKeys, type ScriptedBroker, startScriptedBroker } from '../broker.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
@@ -112,33 +109,4 @@ t.test('close ends the queries in flight, and a caller of before asks nothing mo
   const count = broker.requests.length;
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_ABORTED' });
   t.equal(broker.requests.length, count);
-});
-
-t.test('Fastify closes the runtime it made, and not one it was given', async (t) => {
-  const { options } = await withBroker(t);
-  const own = Fastify();
-  await own.register(nnumbers, options);
-  t.equal((await own.nnumbers.authenticate(token(environmentKey))).identity.kind, 'person');
-  t.equal(own.nnumbers.status().identities, 1);
-  await own.close();
-  await t.rejects(own.nnumbers.authenticate(undefined), { name: 'IdentityUnavailableError' });
-
-  const runtime = createRuntime(options);
-  const given = Fastify();
-  await given.register(nnumbers, { runtime });
-  t.equal(given.nnumbers, runtime);
-  await given.close();
-  t.equal((await runtime.authenticate(token(environmentKey))).identity.kind, 'person');
-  await runtime.close();
-});
-
-t.test('the Express middleware carries its runtime', async (t) => {
-  const { options } = await withBroker(t);
-  const own = middleware(options);
-  t.equal((await own.runtime.authenticate(token(environmentKey))).identity.kind, 'person');
-  t.equal(own.runtime.status().identities, 1);
-  await own.runtime.close();
-  const runtime = createRuntime(options);
-  t.equal(middleware({ runtime }).runtime, runtime);
-  await runtime.close();
 });
