@@ -127,6 +127,10 @@ t.test('a caller who decides about redirects has their way', async (t) => {
   );
   server.state.user = { name: 'Ana' };
   await t.rejects(fetchWithSession('/old', { redirect: 'error' }), NetworkError);
+  await t.rejects(fetchWithSession(new Request(`${server.url}/old`, { redirect: 'error' })), NetworkError);
+  const reason = new Error('gone');
+  const signal = AbortSignal.abort(reason);
+  await t.rejects(fetchWithSession('/old', { redirect: 'follow', signal }), reason, 'and their reason back');
 });
 
 t.test('HTML nobody asked for is SESSION_ENDED when the session is over', async (t) => {

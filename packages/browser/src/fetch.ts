@@ -34,7 +34,7 @@ const send = async (request: Request): Promise<Response> => {
     return await reach(() => fetch(request), request.signal);
   } catch (error) {
     // A redirect to another origin's sign-in page, followed, fails as CORS: to fetch it looks like a dead network.
-    if (request.redirect !== 'manual' && !request.signal.aborted && (await isOver(request.signal))) {
+    if (request.redirect !== 'manual' && (await isOver(request.signal))) {
       throw new SessionEndedError();
     }
     throw error;
