@@ -30,12 +30,12 @@ const REVOKED = encodeText('auth revoked');
 
 /** One socket and the one request in flight on it. Knows frames and ids, not what is asked. */
 export class Channel {
-  #state: ChannelState = 'connecting';
+  state: ChannelState = 'connecting';
   #request: Request | undefined;
   readonly #socket: WebSocketLike;
   readonly #link: Link;
-  readonly #principal: string;
-  readonly #bornMs: number;
+  /** The text it was authenticated with. Never leaves this package. */
+  readonly principal: string;
   #fault: Fault | undefined;
   #stopClose: (() => void) | undefined;
   #abandon: (() => void) | undefined;
@@ -47,11 +47,10 @@ export class Channel {
   readonly closed: Promise<void>;
 
   /** @throws whatever the factory throws. */
-  constructor(link: Link, principal: string, protocols: string[] | undefined) {
+  constructor(link: Link, principal: string) {
     this.#link = link;
-    this.#principal = principal;
-    this.#bornMs = link.settings.clock.now();
-    this.#socket = link.settings.webSocket(link.settings.url, protocols);
+    this.principal = principal;
+    this.#socket = link.settings.webSocket(link.settings.url);
     // Before anything can arrive: a Blob could only be read after an await, and other frames would overtake it.
     this.#socket.binaryType = 'arraybuffer';
     link.channels.add(this);
@@ -77,23 +76,9 @@ export class Channel {
     });
   }
 
-  get state(): ChannelState {
-    return this.#state;
-  }
-
-  /** The subprotocol the server chose. */
-  get protocol(): string {
-    return this.#socket.protocol;
-  }
-
-  /** Whether it was authenticated with this text. */
-  isOf(principal: string): boolean {
-    return this.#principal === principal;
-  }
-
-  /** Whether both were authenticated as the same principal. */
-  isLike(other: Channel): boolean {
-    return other.isOf(this.#principal);
+  /** Whether it is of no use any more. */
+  get isDead(): boolean {
+    return this.state === 'dead';
   }
 
   /**
@@ -114,11 +99,11 @@ export class Channel {
       const lost: Request['lost'] = (fault, known = 'unknown') =>
         reject(this.#link.error(fault, outcome ?? known));
       // It may have ended between two steps of its owner: ws can deliver a message in the same turn as 'open'.
-      if (this.#state === 'dead') {
+      if (this.isDead) {
         lost(this.#fault ?? LOST, 'not-sent');
         return;
       }
-      this.#state = state;
+      this.state = state;
       this.#request = {
         id,
         read(status, body) {
@@ -135,15 +120,10 @@ export class Channel {
     });
   }
 
-  /** From now on only the answers of the present request are waited for. */
-  drain(): void {
-    if (this.#state === 'busy') this.#state = 'draining';
-  }
-
   /** Ends the socket. Without a fault: on purpose, with nothing in flight. Later frames are not looked at. */
-  end(fault: Fault | undefined, closeCode = 4000, outcome?: Outcome): void {
-    if (this.#state === 'dead') return;
-    this.#state = 'dead';
+  end(fault?: Fault, closeCode = 4000, outcome?: Outcome): void {
+    if (this.isDead) return;
+    this.state = 'dead';
     this.#fault = fault;
     const { clock, emit } = this.#link.settings;
     this.#link.channels.delete(this);
@@ -158,7 +138,7 @@ export class Channel {
     } catch {
       // Closed already, in whatever way: the state says so.
     }
-    emit({ name: 'socket-ended', code: fault?.code, durationMs: clock.now() - this.#bornMs });
+    emit({ name: 'socket-ended', code: fault?.code });
     const request = this.#request;
     this.#request = undefined;
     request?.lost(fault ?? { code: 'CLOSED' }, outcome);
@@ -167,20 +147,19 @@ export class Channel {
 
   #receive(data: unknown): void {
     // ws delivers what it had buffered also after close(): what follows a violation, or a revocation, does not count.
-    if (this.#state === 'dead') return;
+    if (this.isDead) return;
     let completed = false;
     let next: (() => void) | undefined;
     try {
       if (typeof data === 'string') throw new FrameError('text-message');
       // Not instanceof: in a test runner or an iframe the buffer may come from another realm.
-      if (Object.prototype.toString.call(data) !== '[object ArrayBuffer]')
-        throw new FrameError('not-arraybuffer');
+      if (String(data) !== '[object ArrayBuffer]') throw new FrameError('not-arraybuffer');
       const limit = this.#link.settings.limits.maxResponseBytes;
       const frame = decodeResponse(new Uint8Array(data as ArrayBuffer), limit);
       const request = this.#request;
       const matched = request !== undefined && sameBytes(request.id, frame.requestId);
       if (this.#isRevocation(frame, matched)) {
-        this.#link.revoke(this.#principal);
+        this.#link.revoke(this.principal);
         return;
       }
       if (!matched) throw new FrameError('unmatched');
@@ -190,10 +169,10 @@ export class Channel {
       const reason = error instanceof FrameError ? error.reason : 'contradictory';
       this.end({ code: 'PROTOCOL_ERROR', reason }, 4002, completed ? 'completed' : undefined);
     }
-    if (next === undefined || this.state === 'dead') return;
+    if (next === undefined || this.isDead) return;
     this.#request = undefined;
-    if (this.#state === 'draining') this.end(undefined);
-    else this.#state = 'ready';
+    if (this.state === 'draining') this.end();
+    else this.state = 'ready';
     next();
   }
 
@@ -201,7 +180,7 @@ export class Channel {
   // Before authentication there is nothing to revoke.
   #isRevocation(frame: ResponseFrame, matched: boolean): boolean {
     return (
-      this.#state !== 'connecting' &&
+      this.state !== 'connecting' &&
       frame.status === STATUS_ERROR &&
       (matched || isZero(frame.requestId)) &&
       sameBytes(frame.payload, REVOKED)
@@ -213,6 +192,6 @@ export class Channel {
     // The library's own cap: ws tells by this code, others close with 1009 as RFC 6455 section 7.4.1 has it.
     if (error?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || event.code === 1009)
       this.end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
-    else this.end({ code: this.#state === 'connecting' ? 'CONNECTION_FAILED' : LOST.code });
+    else this.end({ code: this.state === 'connecting' ? 'CONNECTION_FAILED' : LOST.code });
   }
 }

@@ -1,6 +1,6 @@
 import { encodeText } from './encode.js';
 import { EndpointError, type EndpointErrorCode, type ProfileName } from './errors.js';
-import { executeOnPool, type Sends } from './execute.js';
+import { execute } from './execute.js';
 import { Link } from './link.js';
 import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
 import { callText } from './payload.js';
@@ -93,6 +93,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   const link = new Link(settings, options.authenticate);
   const pool = new Pool(link);
   const calls = new Set<Promise<unknown>>();
+  const subscriptions = new Set<Subscription>();
 
   /** Everything that can be refused before anything is opened. */
   function prepare(endpoint: string, parameters: readonly string[], signal: AbortSignal | undefined) {
@@ -110,24 +111,20 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   ) {
     must(timeoutMs > 0 && timeoutMs < 2 ** 31, 'timeoutMs is out of range');
     const payload = prepare(endpoint, parameters, signal);
-    const scope = new Scope();
-    const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
-    signal?.addEventListener('abort', onAbort);
+    const scope = new Scope(link, signal);
     const stop = clock.after(timeoutMs, () => scope.end({ code: 'DEADLINE_EXCEEDED', phase: 'total' }));
-    link.scopes.add(scope);
     const startedMs = clock.now();
-    const sends: Sends = { count: 0 };
+    let sends = 0;
     let code: EndpointErrorCode | undefined;
     try {
-      return await executeOnPool(link, pool, payload, scope, startedMs + timeoutMs, sends);
+      return await execute(link, pool, payload, scope, startedMs + timeoutMs, () => sends++);
     } catch (error) {
       if (error instanceof EndpointError) code = error.code;
       throw error;
     } finally {
-      emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends: sends.count });
+      emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends });
       stop();
-      signal?.removeEventListener('abort', onAbort);
-      link.scopes.delete(scope);
+      scope.leave();
     }
   }
 
@@ -156,7 +153,11 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
       const { subscription } = profile;
       const payload = prepare(endpoint, parameters, signal);
       if (subscription === undefined) throw link.error({ code: 'UNSUPPORTED_BY_PROFILE' }, 'not-sent');
-      return openSubscription(link, subscription, payload, signal);
+      const opened = openSubscription(link, subscription, payload, signal, () =>
+        subscriptions.delete(opened),
+      );
+      subscriptions.add(opened);
+      return opened;
     },
     setAuthenticate(authenticate) {
       must(typeof authenticate === 'function', 'authenticate must be a function');
@@ -165,7 +166,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     },
     async drain() {
       link.closed = true;
-      for (const scope of link.subscriptions) scope.end({ code: 'CLOSED' });
+      for (const subscription of subscriptions) void subscription.close();
       await Promise.allSettled(calls);
       await close();
     },

@@ -38,13 +38,13 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
   const startedMs = clock.now();
   let channel: Channel;
   try {
-    channel = new Channel(link, principal, undefined);
+    channel = new Channel(link, principal);
   } catch {
     // Not as a cause: a library's own message may quote the URL.
     throw link.error({ code: 'CONNECTION_FAILED' }, 'not-sent');
   }
   try {
-    const step = <T>(ms: number, phase: DeadlinePhase, work: Promise<T>): Promise<T | undefined> =>
+    const step = <T>(ms: number, phase: DeadlinePhase, work: Promise<T>): Promise<T> =>
       link.within(scope, ms, phase, 'not-sent', work);
     const ask = <T>(op: number, payload: Uint8Array, state: ChannelState, read: Read<T>) =>
       step(deadlines.authMs, 'auth', channel.ask(op, link.nextId(), payload, state, read, 'not-sent'));

@@ -40,7 +40,6 @@ export const developmentProfile: EngineProfile = Object.freeze({
   errors: Object.freeze({
     ...documentedProfile.errors,
     'dev: unknown endpoint': { reason: 'unknown-endpoint', outcome: 'not-run' },
-    'dev: not authenticated': { reason: 'not-authenticated', outcome: 'not-run' },
     'dev: quota exceeded': { reason: 'quota-exceeded', outcome: 'not-run' },
   } as const),
   subscription: Object.freeze({

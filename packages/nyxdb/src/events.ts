@@ -8,7 +8,6 @@ export type ClientEvent =
   | {
       readonly name: 'socket-ended';
       readonly code: EndpointErrorCode | undefined;
-      readonly durationMs: number;
     }
   /** A call is done. `code`: why it failed; undefined for rows, and for a wrong argument. `sends`: how often it was sent. */
   | {

@@ -17,8 +17,6 @@ export class Link {
   readonly channels = new Set<Channel>();
   /** Every call, subscription and control connection that still waits for something. */
   readonly scopes = new Set<Scope>();
-  /** Those of `scopes` that are subscriptions. */
-  readonly subscriptions = new Set<Scope>();
   /** Whether `close()` or `drain()` was called: nothing new is taken. */
   closed = false;
   readonly #revoked = new Set<string>();
@@ -30,9 +28,8 @@ export class Link {
   }
 
   /** @param outcome - what became of the request, where the fault itself does not say. */
-  error(fault: Fault, outcome: Outcome): EndpointError {
-    return new EndpointError(fault, outcome, this.settings.profile);
-  }
+  readonly error = (fault: Fault, outcome: Outcome): EndpointError =>
+    new EndpointError(fault, outcome, this.settings.profile);
 
   isRevoked(principal: string): boolean {
     return this.#revoked.has(principal);
@@ -47,7 +44,7 @@ export class Link {
     this.#revoked.add(principal);
     this.settings.emit({ name: 'revoked' });
     for (const channel of this.channels)
-      if (channel.isOf(principal)) channel.end({ code: 'AUTH_REVOKED' }, 4401);
+      if (channel.principal === principal) channel.end({ code: 'AUTH_REVOKED' }, 4401);
   }
 
   /** Ends everything that waits and every socket, for one reason. */
@@ -62,34 +59,30 @@ export class Link {
    *
    * @throws EndpointError with this outcome.
    */
-  within<T>(
+  within(scope: Scope, ms: number, phase: undefined, outcome: Outcome): Promise<unknown>;
+  within<T>(scope: Scope, ms: number, phase: DeadlinePhase, outcome: Outcome, work: Promise<T>): Promise<T>;
+  within(
     scope: Scope,
     ms: number,
     phase: DeadlinePhase | undefined,
     outcome: Outcome,
-    work?: Promise<T>,
-  ): Promise<T | undefined> {
+    work?: Promise<unknown>,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const giveUp = (fault: Fault): void => {
-        leave();
-        reject(this.error(fault, outcome));
-      };
-      const succeed = (value?: T): void => {
-        leave();
-        resolve(value);
-      };
-      const stop = this.settings.clock.after(ms, () =>
-        phase === undefined ? succeed() : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
-      );
-      const off = scope.onEnd(giveUp);
-      const leave = (): void => {
+      const settle = (done: () => void): void => {
         stop();
         off();
+        done();
       };
-      work?.then(succeed, (error) => {
-        leave();
-        reject(error);
-      });
+      const giveUp = (fault: Fault): void => settle(() => reject(this.error(fault, outcome)));
+      const stop = this.settings.clock.after(ms, () =>
+        phase === undefined ? settle(() => resolve(undefined)) : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
+      );
+      const off = scope.onEnd(giveUp);
+      work?.then(
+        (value) => settle(() => resolve(value)),
+        (error) => settle(() => reject(error)),
+      );
       if (scope.fault !== undefined) giveUp(scope.fault);
     });
   }

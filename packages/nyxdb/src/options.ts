@@ -119,27 +119,20 @@ export interface Settings {
   readonly emit: (event: ClientEvent) => void;
 }
 
-// Where zero means "none" or "off"; everywhere else it would end everything at once.
-const MAY_BE_ZERO = /^(quiet|base|resetAfter)Ms$|^maxWaiting$|^rebuilds/;
-
 function numbers<T extends Record<string, number>>(
   what: string,
   defaults: T,
   given: Some<T> = {},
 ): Readonly<T> {
   const result: Record<string, number> = { ...defaults };
-  for (const [name, value] of Object.entries<number | undefined>(given)) {
-    // A longer timer fires at once: hosts keep the delay in 31 bits.
-    const isGood = (number: number): boolean =>
-      number > (MAY_BE_ZERO.test(name) ? -1 : 0) &&
-      number < 2 ** 31 &&
-      (name.endsWith('Ms') || number % 1 === 0);
-    must(Object.hasOwn(defaults, name), `${what}.${name} is not an option`);
-    if (value === undefined) continue;
-    must(typeof value === 'number' && isGood(value), `${what}.${name} is out of range`);
-    result[name] = value;
+  for (const [name, value = defaults[name]] of Object.entries<number | undefined>(given)) {
+    // A longer timer fires at once: hosts keep the delay in 31 bits. A pool of nothing would serve nobody.
+    const least = name === 'poolSize' ? 1 : 0;
+    const isGood = Number.isFinite(value) && Number(value) >= least && Number(value) < 2 ** 31;
+    must(Object.hasOwn(defaults, name) && isGood, `${what}.${name} is no option, or out of range`);
+    result[name] = Number(value);
   }
-  return Object.freeze(result) as Readonly<T>;
+  return result as T;
 }
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
@@ -178,9 +171,8 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
     ...unknown
   } = options;
   must(Object.keys(unknown).length === 0, `${Object.keys(unknown)} is not an option`);
-  for (const [name, value] of Object.entries({ authenticate, webSocket, onEvent }))
-    must(typeof value === 'function' || (!value && value !== authenticate), `${name} must be a function`);
-  must(profile?.errors && profile.tsv, 'profile is not one');
+  must(typeof authenticate === 'function', 'authenticate must be a function');
+  must(profile?.errors, 'profile is not one');
   const limits = numbers('limits', LIMITS, someLimits);
   return {
     url: readUrl(

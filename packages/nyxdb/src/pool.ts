@@ -3,25 +3,21 @@ import { openChannel } from './connect.js';
 import type { Link } from './link.js';
 import type { Scope } from './scope.js';
 
-interface Waiter {
-  readonly scope: Scope;
-  readonly resolve: (channel: Channel) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The few sockets of one-shot calls. A call has its socket for itself until its terminal answer. */
+/** The few sockets of one-shot calls: a call leases one for itself, and gives it back when it is done. */
 export class Pool {
   readonly #link: Link;
-  /** Authenticated, with nothing in flight; the one used last is at the end. With what stops its timer. */
+  /** Authenticated, with nothing in flight, and what stops their idle time; the one used last is at the end. */
   readonly #idle = new Map<Channel, () => void>();
-  readonly #waiting = new Set<Waiter>();
-  /** Sockets opening, idle or busy. */
-  #size = 0;
-  /** The socket opened last: others of another principal are not used again (contract: close whenever the token changes). */
-  #newest: Channel | undefined;
+  /** In their order: each is called when it is its turn. */
+  readonly #waiting = new Set<() => void>();
+  /** How many more may be leased. */
+  #free: number;
+  /** Of the socket opened last: those of another are not used again (contract: close whenever the token changes). */
+  #principal: string | undefined;
 
   constructor(link: Link) {
     this.#link = link;
+    this.#free = link.settings.limits.poolSize;
   }
 
   /** How many calls wait for a socket. */
@@ -29,66 +25,50 @@ export class Pool {
     return this.#waiting.size;
   }
 
-  /** A socket that is ready now, if there is one. */
-  take(): Channel | undefined {
-    let channel: Channel | undefined;
-    for (channel of this.#idle.keys());
-    if (channel !== undefined) this.#leaveIdle(channel);
-    return channel;
-  }
-
   /**
-   * The next socket to become ready, opened if there is room for one more.
+   * A socket that is idle, or a new one, as soon as one more may be leased. A socket opened for a call that is given up goes with
+   * it: nothing is left that nobody asked for.
    *
    * @throws EndpointError, outcome `not-sent`; BUSY when too many wait already.
    */
-  acquire(scope: Scope): Promise<Channel> {
-    return new Promise((resolve, reject) => {
-      const { limits } = this.#link.settings;
-      if (this.#size >= limits.poolSize && this.#waiting.size >= limits.maxWaiting)
-        throw this.#link.error({ code: 'BUSY', reason: 'waiting' }, 'not-sent');
-      const off = scope.onEnd((fault) => {
-        if (this.#waiting.delete(waiter)) reject(this.#link.error(fault, 'not-sent'));
-      });
-      const waiter: Waiter = {
-        scope,
-        resolve: (channel) => {
-          off();
-          resolve(channel);
-        },
-        reject: (error) => {
-          off();
-          reject(error);
-        },
-      };
-      this.#waiting.add(waiter);
-      this.#serve();
-    });
-  }
-
-  /** A call is done with its socket. */
-  release(channel: Channel): void {
-    if (channel.state === 'dead') return;
-    if (this.#isStale(channel) || this.#link.closed) {
-      channel.end(undefined);
-      return;
+  async lease(scope: Scope): Promise<Channel> {
+    if (this.#free > 0) this.#free--;
+    else await this.#turn(scope);
+    try {
+      let channel: Channel | undefined;
+      for (channel of this.#idle.keys());
+      if (channel !== undefined) {
+        this.#leaveIdle(channel);
+        return channel;
+      }
+      channel = await openChannel(this.#link, scope);
+      this.#principal = channel.principal;
+      for (const idle of this.#idle.keys()) if (idle.principal !== this.#principal) idle.end();
+      return channel;
+    } catch (error) {
+      this.giveBack();
+      throw error;
     }
-    const { clock, deadlines } = this.#link.settings;
-    this.#idle.set(
-      channel,
-      clock.after(deadlines.idleMs, () => channel.end(undefined)),
-    );
-    this.#serve();
   }
 
-  /** The socket's request was given up: it is no longer one of the pool's. */
-  forget(channel: Channel): void {
-    channel.onDead = undefined;
-    this.#leave();
-  }
-
-  #isStale(channel: Channel): boolean {
-    return this.#newest !== undefined && !channel.isLike(this.#newest);
+  /** A call is done with its socket, if it got one, whatever became of it. */
+  giveBack(channel?: Channel): void {
+    if (channel?.state === 'ready')
+      if (channel.principal !== this.#principal || this.#link.closed) channel.end();
+      else {
+        const { clock, deadlines } = this.#link.settings;
+        this.#idle.set(
+          channel,
+          clock.after(deadlines.idleMs, () => channel.end()),
+        );
+        channel.onDead = () => this.#leaveIdle(channel);
+      }
+    const [next] = this.#waiting;
+    if (next === undefined) this.#free++;
+    else {
+      this.#waiting.delete(next);
+      next();
+    }
   }
 
   #leaveIdle(channel: Channel): void {
@@ -96,38 +76,15 @@ export class Pool {
     this.#idle.delete(channel);
   }
 
-  #leave(): void {
-    this.#size--;
-    this.#serve();
-  }
-
-  #serve(): void {
-    for (const waiter of this.#waiting) {
-      const ready = this.take();
-      if (ready === undefined && this.#size >= this.#link.settings.limits.poolSize) return;
-      this.#waiting.delete(waiter);
-      if (ready === undefined) this.#open(waiter);
-      else waiter.resolve(ready);
-    }
-  }
-
-  // On behalf of one call: when that call is given up, so is the attempt, and nothing is left that nobody asked for.
-  #open(waiter: Waiter): void {
-    this.#size++;
-    openChannel(this.#link, waiter.scope).then(
-      (channel) => {
-        channel.onDead = () => {
-          this.#leaveIdle(channel);
-          this.#leave();
-        };
-        this.#newest = channel;
-        for (const idle of this.#idle.keys()) if (this.#isStale(idle)) idle.end(undefined);
-        waiter.resolve(channel);
-      },
-      (error: unknown) => {
-        waiter.reject(error);
-        this.#leave();
-      },
-    );
+  #turn(scope: Scope): Promise<void> {
+    const { error, settings } = this.#link;
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.size >= settings.limits.maxWaiting)
+        throw error({ code: 'BUSY', reason: 'waiting' }, 'not-sent');
+      this.#waiting.add(resolve);
+      scope.onEnd((fault) => {
+        if (this.#waiting.delete(resolve)) reject(error(fault, 'not-sent'));
+      });
+    });
   }
 }

@@ -51,6 +51,6 @@ export async function streamInto(
   } finally {
     off();
     stop();
-    channel.end(undefined);
+    channel.end();
   }
 }

@@ -46,17 +46,18 @@ export interface Subscription extends AsyncIterableIterator<SubscriptionState, u
 
 type Given = IteratorResult<SubscriptionState, undefined>;
 
-// An impossible delta: the stream may be sound, but this replica of it is not.
-const REBUILT = new Set<string | undefined>(['delta-index', 'delta-width', 'delta-before-snapshot']);
+// An impossible delta (not one outside the grammar): the stream may be sound, but this replica of it is not.
+const REBUILT = /^delta-[^g]/;
 
 export function openSubscription(
   link: Link,
   profile: SubscriptionProfile,
   payload: Bytes,
   signal: AbortSignal | undefined,
+  onOver: () => void,
 ): Subscription {
   const { backoff, clock, emit, random } = link.settings;
-  const scope = new Scope();
+  const scope = new Scope(link, signal);
   const replica = new Replica();
   const waiters: { readonly resolve: (given: Given) => void; readonly reject: (error: unknown) => void }[] =
     [];
@@ -114,9 +115,8 @@ export function openSubscription(
     state = error === undefined ? 'ended' : 'failed';
     unseen &&= byStream;
     failure = error;
-    link.scopes.delete(scope);
-    link.subscriptions.delete(scope);
-    signal?.removeEventListener('abort', onAbort);
+    scope.leave();
+    onOver();
     emit({ name: 'subscription-ended', code: error instanceof EndpointError ? error.code : undefined });
     for (const waiter of waiters.splice(0)) next().then(waiter.resolve, waiter.reject);
   }
@@ -153,7 +153,7 @@ export function openSubscription(
       if (error === null) end(undefined, true);
       if (error === null || isOver()) return;
       const nowMs = clock.now();
-      if (REBUILT.has(error.reason)) {
+      if (REBUILT.test(error.reason ?? '')) {
         rebuiltMs = [...rebuiltMs.filter((ms) => nowMs - ms < 60_000), nowMs];
         if (rebuiltMs.length > backoff.rebuildsPerMinute)
           return end(link.error({ code: 'REBUILD_LIMIT' }, 'unknown'));
@@ -176,11 +176,7 @@ export function openSubscription(
     await channel?.closed;
   }
 
-  const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
-  signal?.addEventListener('abort', onAbort);
   scope.onEnd((fault) => end(fault.code === 'CLOSED' ? undefined : link.error(fault, 'unknown')));
-  link.scopes.add(scope);
-  link.subscriptions.add(scope);
   // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
   run().catch((error: unknown) => end(error as TypeError));
 
@@ -198,6 +194,6 @@ export function openSubscription(
     [Symbol.asyncIterator]() {
       return this;
     },
-    [Symbol.asyncDispose ?? Symbol('asyncDispose')]: close,
+    [Symbol.asyncDispose ?? 'dispose']: close,
   } as Subscription;
 }
