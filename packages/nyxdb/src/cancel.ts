@@ -45,7 +45,7 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
     // The caller has gone: what went wrong here is the observer's to hear, and the bound below holds all the same.
   }
   scope.leave();
-  if (target.isDead) return;
+  if (scope.fault !== undefined) return;
   emit({ name: 'cancel', result, durationMs: clock.now() - startedMs });
   stopBound = clock.after(deadlines.cancelMs, () => target.end(LATE, 4008));
 }

@@ -173,8 +173,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     info() {
       const sockets = { connecting: 0, authenticating: 0, ready: 0, busy: 0, draining: 0 };
       for (const { state } of link.channels) if (state !== 'dead') sockets[state]++;
-      const { revision, provenance } = profile;
-      return { profile: { revision, provenance }, sockets, waiting: pool.waiting };
+      return { profile: link.profileName, sockets, waiting: pool.waiting };
     },
     close,
   };

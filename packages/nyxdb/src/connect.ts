@@ -1,5 +1,5 @@
 import { readAuthentication } from './answer.js';
-import { Channel, type ChannelState, type Read } from './channel.js';
+import { type Channel, createChannel, type Read } from './channel.js';
 import { encodeText } from './encode.js';
 import type { DeadlinePhase } from './errors.js';
 import { FrameError } from './fault.js';
@@ -38,7 +38,7 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
   const startedMs = clock.now();
   let channel: Channel;
   try {
-    channel = new Channel(link, principal);
+    channel = createChannel(link, principal);
   } catch {
     // Not as a cause: a library's own message may quote the URL.
     throw link.error({ code: 'CONNECTION_FAILED' }, 'not-sent');
@@ -46,7 +46,7 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
   try {
     const step = <T>(ms: number, phase: DeadlinePhase, work: Promise<T>): Promise<T> =>
       link.within(scope, ms, phase, 'not-sent', work);
-    const ask = <T>(op: number, payload: Uint8Array, state: ChannelState, read: Read<T>) =>
+    const ask = <T>(op: number, payload: Uint8Array, state: Channel['state'], read: Read<T>) =>
       step(deadlines.authMs, 'auth', channel.ask(op, link.nextId(), payload, state, read, 'not-sent'));
     await step(deadlines.connectMs, 'connect', channel.opened);
     const { capability } = profile;

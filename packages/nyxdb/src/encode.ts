@@ -16,10 +16,7 @@ function frame(octet: number, at: number, idAt: number, id: Uint8Array, payload:
   const bytes = new Uint8Array(HEADER_BYTES + size);
   bytes[at] = octet;
   bytes.set(id, idAt);
-  bytes[LENGTH_OFFSET] = size >>> 24;
-  bytes[LENGTH_OFFSET + 1] = size >>> 16;
-  bytes[LENGTH_OFFSET + 2] = size >>> 8;
-  bytes[LENGTH_OFFSET + 3] = size;
+  new DataView(bytes.buffer).setUint32(LENGTH_OFFSET, size);
   bytes.set(payload, HEADER_BYTES);
   return bytes;
 }

@@ -36,9 +36,5 @@ export class FrameError extends Error {
   }
 }
 
-/** Names an error's class. On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`. */
-export const named = (error: { readonly prototype: Error }, name: string): void => {
-  Object.defineProperty(error.prototype, 'name', { value: name, configurable: true, writable: true });
-};
-
-named(FrameError, 'FrameError');
+// On the prototype: an own `name` would be printed beside the stack by `inspect`.
+FrameError.prototype.name = 'FrameError';

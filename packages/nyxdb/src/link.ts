@@ -1,6 +1,6 @@
 import type { Channel } from './channel.js';
 import type { Bytes } from './encode.js';
-import { type DeadlinePhase, EndpointError, type Fault, type Outcome } from './errors.js';
+import { type DeadlinePhase, EndpointError, type Fault, type Outcome, type ProfileName } from './errors.js';
 import { createRequestIds } from './ids.js';
 import type { Authenticate, Settings } from './options.js';
 import type { Scope } from './scope.js';
@@ -21,15 +21,19 @@ export class Link {
   closed = false;
   readonly #revoked = new Set<string>();
 
+  readonly profileName: ProfileName;
+
   constructor(settings: Settings, authenticate: Authenticate) {
     this.settings = settings;
     this.authenticate = authenticate;
+    const { provenance, revision } = settings.profile;
+    this.profileName = Object.freeze({ revision, provenance });
     this.nextId = createRequestIds((bytes) => settings.random.fill(bytes));
   }
 
   /** @param outcome - what became of the request, where the fault itself does not say. */
   readonly error = (fault: Fault, outcome: Outcome): EndpointError =>
-    new EndpointError(fault, outcome, this.settings.profile);
+    new EndpointError(fault, outcome, this.profileName);
 
   isRevoked(principal: string): boolean {
     return this.#revoked.has(principal);

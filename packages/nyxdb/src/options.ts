@@ -137,15 +137,16 @@ function numbers<T extends Record<string, number>>(
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
+const BAD_URL = 'url must be ws: or wss:, without user or fragment';
+
 function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolean): string {
   const base = globalThis.location?.href;
-  must(URL.canParse(unchecked, base), 'url is not one');
+  must(URL.canParse(unchecked, base), BAD_URL);
   const url = new URL(unchecked, base);
   // A page's own origin, as newer browsers do for `new WebSocket('/path')`.
   url.protocol = url.protocol.replace(/^http/, 'ws');
   const { hash, hostname, password, protocol, username } = url;
-  must(/^wss?:$/.test(protocol), 'url must be ws: or wss:');
-  must(!(username || password || hash), 'url must have no user, password or fragment');
+  must(/^wss?:$/.test(protocol) && !(username || password || hash), BAD_URL);
   if (!LOOPBACK.test(hostname)) {
     must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback (or trustedNetwork: true)');
     must(isAnywhere, 'a development profile is for loopback (or allowDevelopmentProfile: true)');
