@@ -15,12 +15,11 @@ const LATE: Fault = { code: 'DEADLINE_EXCEEDED', phase: 'cancel' };
  * answer or, after the acknowledgement, until `cancelMs` passed; then its socket is closed.
  */
 export async function cancelRequest(link: Link, target: Channel, targetId: Bytes): Promise<void> {
-  const { clock, deadlines, emit, limits, profile } = link.settings;
+  const { clock, deadlines, emit, limits, profile } = link;
   target.state = 'draining';
   // Not more of them than the pool has: of a caller who gives up often, the oldest is closed.
   const draining = [...link.channels].filter(({ state }) => state === 'draining');
   if (draining.length > limits.poolSize) draining[0]?.end(LATE, 4008);
-  const startedMs = clock.now();
   // Ended with the target: there is nothing left to cancel then.
   const scope = new Scope(link);
   let stopBound = (): void => {};
@@ -46,6 +45,6 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
   }
   scope.leave();
   if (scope.fault !== undefined) return;
-  emit({ name: 'cancel', result, durationMs: clock.now() - startedMs });
+  emit({ name: 'cancel', result });
   stopBound = clock.after(deadlines.cancelMs, () => target.end(LATE, 4008));
 }

@@ -1,5 +1,5 @@
 import { decodeResponse, isZero, sameBytes } from './decode.js';
-import { type Bytes, encodeRequest, encodeText } from './encode.js';
+import { type Bytes, encodeFrame, encodeText } from './encode.js';
 import type { Fault, Outcome } from './errors.js';
 import { FrameError } from './fault.js';
 import type { Link } from './link.js';
@@ -58,7 +58,7 @@ const REVOKED = encodeText('auth revoked');
 
 /** @throws whatever the factory throws. */
 export function createChannel(link: Link, principal: string): Channel {
-  const { clock, emit, limits, url, webSocket } = link.settings;
+  const { clock, emit, limits, url, webSocket } = link;
   const socket = webSocket(url);
   // Before anything can arrive: a Blob could only be read after an await, and other frames would overtake it.
   socket.binaryType = 'arraybuffer';
@@ -128,10 +128,8 @@ export function createChannel(link: Link, principal: string): Channel {
   }
 
   function lose(event: WebSocketLikeEvent): void {
-    const error = event.error as { readonly code?: unknown } | null | undefined;
-    // The library's own cap: ws tells by this code, others close with 1009 as RFC 6455 section 7.4.1 has it.
-    if (error?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || event.code === 1009)
-      end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
+    // RFC 6455 section 7.4.1: a message too big to process, theirs or ours.
+    if (event.code === 1009) end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
     else end(channel.state === 'connecting' ? { code: 'CONNECTION_FAILED' } : LOST);
   }
 
@@ -156,7 +154,7 @@ export function createChannel(link: Link, principal: string): Channel {
         channel.state = state;
         request = asked;
         try {
-          socket.send(encodeRequest(op, id, payload));
+          socket.send(encodeFrame(op, 0, id, 1, payload));
         } catch {
           end(LOST, 4000, 'not-sent');
         }

@@ -1,10 +1,10 @@
 import { encodeText } from './encode.js';
 import { EndpointError, type EndpointErrorCode, type ProfileName } from './errors.js';
 import { execute } from './execute.js';
-import { Link } from './link.js';
+import { createLink } from './link.js';
 import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
 import { callText } from './payload.js';
-import { Pool } from './pool.js';
+import { createPool } from './pool.js';
 import { must } from './require.js';
 import { type EndpointResult, toResult, toSchemaResult } from './result.js';
 import type { SchemaOutput, StandardSchemaV1 } from './schema.js';
@@ -90,8 +90,8 @@ export const createEndpointClient = (options: EndpointClientOptions): EndpointCl
 export function createClient(options: EndpointClientOptions, host: Host): EndpointClient {
   const settings = readOptions(options, host);
   const { clock, deadlines, emit, limits, profile } = settings;
-  const link = new Link(settings, options.authenticate);
-  const pool = new Pool(link);
+  const link = createLink(settings, options.authenticate);
+  const pool = createPool(link);
   const calls = new Set<Promise<unknown>>();
   const subscriptions = new Set<Subscription>();
 
@@ -173,7 +173,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     info() {
       const sockets = { connecting: 0, authenticating: 0, ready: 0, busy: 0, draining: 0 };
       for (const { state } of link.channels) if (state !== 'dead') sockets[state]++;
-      return { profile: link.profileName, sockets, waiting: pool.waiting };
+      return { profile: link.profileName, sockets, waiting: pool.waiting() };
     },
     close,
   };

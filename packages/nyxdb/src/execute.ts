@@ -25,7 +25,7 @@ export async function execute(
   endsAtMs: number,
   onSend: () => void,
 ): Promise<Table> {
-  const { backoff, clock, emit, random } = link.settings;
+  const { backoff, clock, emit, random } = link;
   for (let sends = 1; ; sends++) {
     const answer = await executeOnce(link, pool, payload, scope, onSend);
     if ('rows' in answer) return answer;
@@ -46,7 +46,7 @@ async function executeOnce(
   scope: Scope,
   onSend: () => void,
 ): Promise<Table | Fault> {
-  const { deadlines, limits, profile } = link.settings;
+  const { deadlines, limits, profile } = link;
   const channel = await pool.lease(scope);
   const id = link.nextId();
   try {

@@ -31,7 +31,7 @@ export class FrameError extends Error {
   readonly reason: FrameFault;
 
   constructor(reason: FrameFault) {
-    super(`not a frame of the contract: ${reason}`);
+    super(`NYXDB frame: ${reason}`);
     this.reason = reason;
   }
 }

@@ -9,85 +9,85 @@ import type { Scope } from './scope.js';
 const MAX_REVOKED = 64;
 
 /** What the parts of one client share. */
-export class Link {
-  readonly settings: Settings;
-  readonly nextId: () => Bytes;
+export interface Link extends Settings {
   authenticate: Authenticate;
-  /** Every socket that is not dead, whatever it is for. */
-  readonly channels = new Set<Channel>();
-  /** Every call, subscription and control connection that still waits for something. */
-  readonly scopes = new Set<Scope>();
   /** Whether `close()` or `drain()` was called: nothing new is taken. */
-  closed = false;
-  readonly #revoked = new Set<string>();
-
+  closed: boolean;
   readonly profileName: ProfileName;
-
-  constructor(settings: Settings, authenticate: Authenticate) {
-    this.settings = settings;
-    this.authenticate = authenticate;
-    const { provenance, revision } = settings.profile;
-    this.profileName = Object.freeze({ revision, provenance });
-    this.nextId = createRequestIds((bytes) => settings.random.fill(bytes));
-  }
-
+  readonly nextId: () => Bytes;
+  /** Every socket that is not dead, whatever it is for. */
+  readonly channels: Set<Channel>;
+  /** Every call, subscription and control connection that still waits for something. */
+  readonly scopes: Set<Scope>;
   /** @param outcome - what became of the request, where the fault itself does not say. */
-  readonly error = (fault: Fault, outcome: Outcome): EndpointError =>
-    new EndpointError(fault, outcome, this.profileName);
-
-  isRevoked(principal: string): boolean {
-    return this.#revoked.has(principal);
-  }
-
+  error(fault: Fault, outcome: Outcome): EndpointError;
+  isRevoked(principal: string): boolean;
   /** Ends everything of this principal, and lets its token open nothing again (design N5). */
-  revoke(principal: string): void {
-    for (const oldest of this.#revoked) {
-      if (this.#revoked.size < MAX_REVOKED) break;
-      this.#revoked.delete(oldest);
-    }
-    this.#revoked.add(principal);
-    this.settings.emit({ name: 'revoked' });
-    for (const channel of this.channels)
-      if (channel.principal === principal) channel.end({ code: 'AUTH_REVOKED' }, 4401);
-  }
-
+  revoke(principal: string): void;
   /** Ends everything that waits and every socket, for one reason. */
-  endAll(fault: Fault): void {
-    for (const scope of this.scopes) scope.end(fault);
-    for (const channel of this.channels) channel.end(fault, 4000);
-  }
-
+  endAll(fault: Fault): void;
   /**
    * Settles as `work` does, unless the scope ends or the time passes first: with a phase that is a deadline, without one it is
    * only a pause. Leaves no timer and no listener behind.
    *
    * @throws EndpointError with this outcome.
    */
-  within(scope: Scope, ms: number, phase: undefined, outcome: Outcome): Promise<unknown>;
-  within<T>(scope: Scope, ms: number, phase: DeadlinePhase, outcome: Outcome, work: Promise<T>): Promise<T>;
-  within(
+  within<T = void>(
     scope: Scope,
     ms: number,
     phase: DeadlinePhase | undefined,
     outcome: Outcome,
-    work?: Promise<unknown>,
-  ): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const settle = (done: () => void): void => {
-        stop();
-        off();
-        done();
-      };
-      const giveUp = (fault: Fault): void => settle(() => reject(this.error(fault, outcome)));
-      const stop = this.settings.clock.after(ms, () =>
-        phase === undefined ? settle(() => resolve(undefined)) : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
-      );
-      const off = scope.onEnd(giveUp);
-      work?.then(
-        (value) => settle(() => resolve(value)),
-        (error) => settle(() => reject(error)),
-      );
-      if (scope.fault !== undefined) giveUp(scope.fault);
-    });
-  }
+    work?: Promise<T>,
+  ): Promise<T>;
+}
+
+export function createLink(settings: Settings, authenticate: Authenticate): Link {
+  const { clock, emit, profile, random } = settings;
+  const revoked = new Set<string>();
+  const channels = new Set<Channel>();
+  const scopes = new Set<Scope>();
+  const profileName = Object.freeze({ revision: profile.revision, provenance: profile.provenance });
+  const error = (fault: Fault, outcome: Outcome) => new EndpointError(fault, outcome, profileName);
+  return {
+    ...settings,
+    authenticate,
+    closed: false,
+    profileName,
+    nextId: createRequestIds((bytes) => random.fill(bytes)),
+    channels,
+    scopes,
+    error,
+    isRevoked: (principal) => revoked.has(principal),
+    revoke(principal) {
+      const [oldest = ''] = revoked;
+      if (revoked.size === MAX_REVOKED) revoked.delete(oldest);
+      revoked.add(principal);
+      emit({ name: 'revoked' });
+      for (const channel of channels)
+        if (channel.principal === principal) channel.end({ code: 'AUTH_REVOKED' }, 4401);
+    },
+    endAll(fault) {
+      for (const scope of scopes) scope.end(fault);
+      for (const channel of channels) channel.end(fault);
+    },
+    within: (scope, ms, phase, outcome, work) =>
+      new Promise((resolve, reject) => {
+        const settle = (done: () => void): void => {
+          stop();
+          off();
+          done();
+        };
+        const giveUp = (fault: Fault): void => settle(() => reject(error(fault, outcome)));
+        // A pause gives nothing, and its type says so.
+        const stop = clock.after(ms, () =>
+          phase === undefined ? settle(resolve as () => void) : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
+        );
+        const off = scope.onEnd(giveUp);
+        work?.then(
+          (value) => settle(() => resolve(value)),
+          (thrown) => settle(() => reject(thrown)),
+        );
+        if (scope.fault !== undefined) giveUp(scope.fault);
+      }),
+  };
 }

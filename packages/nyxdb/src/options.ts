@@ -128,16 +128,18 @@ function numbers<T extends Record<string, number>>(
   for (const [name, value = defaults[name]] of Object.entries<number | undefined>(given)) {
     // A longer timer fires at once: hosts keep the delay in 31 bits. A pool of nothing would serve nobody.
     const least = name === 'poolSize' ? 1 : 0;
-    const isGood = Number.isFinite(value) && Number(value) >= least && Number(value) < 2 ** 31;
-    must(Object.hasOwn(defaults, name) && isGood, `${what}.${name} is no option, or out of range`);
-    result[name] = Number(value);
+    must(
+      Object.hasOwn(defaults, name) && typeof value === 'number' && value >= least && value < 2 ** 31,
+      `${what}.${name} is no option, or out of range`,
+    );
+    result[name] = value;
   }
   return result as T;
 }
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-const BAD_URL = 'url must be ws: or wss:, without user or fragment';
+const BAD_URL = 'url must be ws: or wss:, without user';
 
 function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolean): string {
   const base = globalThis.location?.href;
@@ -145,8 +147,8 @@ function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolea
   const url = new URL(unchecked, base);
   // A page's own origin, as newer browsers do for `new WebSocket('/path')`.
   url.protocol = url.protocol.replace(/^http/, 'ws');
-  const { hash, hostname, password, protocol, username } = url;
-  must(/^wss?:$/.test(protocol) && !(username || password || hash), BAD_URL);
+  const { hostname, password, protocol, username } = url;
+  must(/^wss?:$/.test(protocol) && !(username || password), BAD_URL);
   if (!LOOPBACK.test(hostname)) {
     must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback (or trustedNetwork: true)');
     must(isAnywhere, 'a development profile is for loopback (or allowDevelopmentProfile: true)');
@@ -171,7 +173,8 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
     random = systemRandom(),
     ...unknown
   } = options;
-  must(Object.keys(unknown).length === 0, `${Object.keys(unknown)} is not an option`);
+  const [odd] = Object.keys(unknown);
+  must(odd === undefined, `${odd} is no option`);
   must(typeof authenticate === 'function', 'authenticate must be a function');
   must(profile?.errors, 'profile is not one');
   const limits = numbers('limits', LIMITS, someLimits);

@@ -9,14 +9,15 @@ export class Scope {
   /** What ended it; undefined while it lasts. */
   fault: Fault | undefined;
   readonly #listeners = new Set<(fault: Fault) => void>();
-  readonly #leave: () => void;
+  /** It is done: nothing will end it any more, and nothing holds it. */
+  readonly leave: () => void;
 
   /** @param signal - ends it in CANCELLED. */
   constructor(link: Link, signal?: AbortSignal) {
     const onAbort = (): void => this.end({ code: 'CANCELLED', cause: signal?.reason });
     link.scopes.add(this);
     signal?.addEventListener('abort', onAbort);
-    this.#leave = () => {
+    this.leave = () => {
       link.scopes.delete(this);
       signal?.removeEventListener('abort', onAbort);
     };
@@ -34,10 +35,5 @@ export class Scope {
   onEnd(listener: (fault: Fault) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** It is done: nothing will end it any more, and nothing holds it. */
-  leave(): void {
-    this.#leave();
   }
 }

@@ -5,7 +5,7 @@ import type { Bytes } from './encode.js';
 import { EndpointError, isPassing } from './errors.js';
 import type { Link } from './link.js';
 import type { SubscriptionProfile } from './profile.js';
-import { Replica } from './replica.js';
+import { createReplica } from './replica.js';
 import { Scope } from './scope.js';
 import { streamInto } from './stream.js';
 
@@ -54,9 +54,9 @@ export function openSubscription(
   signal: AbortSignal | undefined,
   onOver: () => void,
 ): Subscription {
-  const { backoff, clock, emit, random } = link.settings;
+  const { backoff, clock, emit, random } = link;
   const scope = new Scope(link, signal);
-  const replica = new Replica();
+  const replica = createReplica();
   let state: Subscription['state'] = 'connecting';
   let channel: Channel | undefined;
   /** When the present socket was authenticated. */
