@@ -52,6 +52,7 @@ t.test('public names', async (t) => {
     'EndpointRowError',
     'FrameError',
     'createEndpointClient',
+    'developmentProfile',
     'documentedProfile',
   ]);
   t.same(Object.keys(frames).sort(), [

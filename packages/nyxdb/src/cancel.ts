@@ -15,11 +15,13 @@ const LATE: Fault = { code: 'DEADLINE_EXCEEDED', phase: 'cancel' };
  * answer or, after the acknowledgement, until `cancelMs` passed; then its socket is closed.
  */
 export async function cancelRequest(link: Link, target: Channel, targetId: Bytes): Promise<void> {
-  const { clock, deadlines, emit } = link.settings;
-  const startedMs = clock.now();
+  const { clock, deadlines, emit, limits, profile } = link;
+  target.state = 'draining';
+  // Not more of them than the pool has: of a caller who gives up often, the oldest is closed.
+  const draining = [...link.channels].filter(({ state }) => state === 'draining');
+  if (draining.length > limits.poolSize) draining[0]?.end(LATE, 4008);
   // Ended with the target: there is nothing left to cancel then.
-  const scope = new Scope();
-  link.scopes.add(scope);
+  const scope = new Scope(link);
   let stopBound = (): void => {};
   target.onDead = () => {
     scope.end({ code: 'CANCELLED' });
@@ -28,33 +30,21 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
   let result: 'requested' | 'not-found' | 'failed' = 'failed';
   try {
     const control = await openChannel(link, scope);
-    const off = scope.onEnd((fault) => control.end(fault));
     const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', (status, body) =>
-      readAcknowledgement(status, body, link.settings.profile),
+      readAcknowledgement(status, body, profile),
     );
     try {
       result = (await link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered))
         ? 'requested'
         : 'not-found';
     } finally {
-      off();
-      control.end(undefined);
+      control.end();
     }
   } catch {
     // The caller has gone: what went wrong here is the observer's to hear, and the bound below holds all the same.
   }
-  link.scopes.delete(scope);
-  if (target.state === 'dead') return;
-  emit({ name: 'cancel', result, durationMs: clock.now() - startedMs });
+  scope.leave();
+  if (scope.fault !== undefined) return;
+  emit({ name: 'cancel', result });
   stopBound = clock.after(deadlines.cancelMs, () => target.end(LATE, 4008));
-}
-
-/**
- * Keeps a socket for the terminal answer alone. Not more of them than the pool has: of a caller who gives up often, the oldest
- * is closed.
- */
-export function drainChannel(link: Link, channel: Channel): void {
-  channel.drain();
-  const draining = [...link.channels].filter(({ state }) => state === 'draining');
-  if (draining.length > link.settings.limits.poolSize) draining[0]?.end(LATE, 4008);
 }

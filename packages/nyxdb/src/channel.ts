@@ -1,13 +1,10 @@
-import { decodeResponse, isZero, type ResponseFrame, sameBytes } from './decode.js';
-import { type Bytes, encodeRequest, encodeText } from './encode.js';
+import { decodeResponse, isZero, sameBytes } from './decode.js';
+import { type Bytes, encodeFrame, encodeText } from './encode.js';
 import type { Fault, Outcome } from './errors.js';
 import { FrameError } from './fault.js';
 import type { Link } from './link.js';
-import type { WebSocketLike, WebSocketLikeEvent } from './websocket.js';
+import type { WebSocketLikeEvent } from './websocket.js';
 import { STATUS_ERROR, STATUS_OK } from './wire.js';
-
-/** The life of a socket, one way. `draining`: its request was given up; it takes no other. */
-export type ChannelState = 'connecting' | 'authenticating' | 'ready' | 'busy' | 'draining' | 'dead';
 
 /**
  * Reads one answer of a request. Gives its value when it was the last one; undefined when more may come.
@@ -16,86 +13,18 @@ export type ChannelState = 'connecting' | 'authenticating' | 'ready' | 'busy' | 
  */
 export type Read<T> = (status: number, payload: Uint8Array) => T | undefined;
 
-interface Request {
-  readonly id: Uint8Array;
-  /** Undefined when more may come, else what to do next. */
-  readonly read: (status: number, payload: Uint8Array) => (() => void) | undefined;
-  readonly lost: (fault: Fault, outcome: Outcome | undefined) => void;
-}
-
-/** How long a closing handshake is waited for: undici, for one, waits for ever. */
-const CLOSE_MS = 2_000;
-const LOST: Fault = { code: 'CONNECTION_LOST' };
-const REVOKED = encodeText('auth revoked');
-
 /** One socket and the one request in flight on it. Knows frames and ids, not what is asked. */
-export class Channel {
-  #state: ChannelState = 'connecting';
-  #request: Request | undefined;
-  readonly #socket: WebSocketLike;
-  readonly #link: Link;
-  readonly #principal: string;
-  readonly #bornMs: number;
-  #fault: Fault | undefined;
-  #stopClose: (() => void) | undefined;
-  #abandon: (() => void) | undefined;
-  /** Told once, when the socket is of no use any more. */
-  onDead: (() => void) | undefined;
+export interface Channel {
+  /** Its life, one way. `draining`: its request was given up, and only the last answer to it is waited for. */
+  state: 'connecting' | 'authenticating' | 'ready' | 'busy' | 'draining' | 'dead';
+  /** The text it was authenticated with. Never leaves this package. */
+  readonly principal: string;
   /** Settles when the socket is open, or failed to. */
   readonly opened: Promise<void>;
   /** Resolves when the socket is closed, or abandoned. */
   readonly closed: Promise<void>;
-
-  /** @throws whatever the factory throws. */
-  constructor(link: Link, principal: string, protocols: string[] | undefined) {
-    this.#link = link;
-    this.#principal = principal;
-    this.#bornMs = link.settings.clock.now();
-    this.#socket = link.settings.webSocket(link.settings.url, protocols);
-    // Before anything can arrive: a Blob could only be read after an await, and other frames would overtake it.
-    this.#socket.binaryType = 'arraybuffer';
-    link.channels.add(this);
-    // Listeners are never removed: an 'error' without one ends a Node process, also long after close().
-    this.opened = new Promise((resolve, reject) => {
-      this.#socket.addEventListener('open', () => resolve());
-      // Until there is a request nothing matches: no response has an empty id.
-      this.#request = {
-        id: new Uint8Array(),
-        read: () => undefined,
-        lost: (fault) => reject(link.error(fault, 'not-sent')),
-      };
-    });
-    this.#socket.addEventListener('message', (event: WebSocketLikeEvent) => this.#receive(event.data));
-    this.#socket.addEventListener('error', (event: WebSocketLikeEvent) => this.#lost(event));
-    this.closed = new Promise((resolve) => {
-      this.#socket.addEventListener('close', (event: WebSocketLikeEvent) => {
-        this.#stopClose?.();
-        this.#lost(event);
-        resolve();
-      });
-      this.#abandon = resolve;
-    });
-  }
-
-  get state(): ChannelState {
-    return this.#state;
-  }
-
-  /** The subprotocol the server chose. */
-  get protocol(): string {
-    return this.#socket.protocol;
-  }
-
-  /** Whether it was authenticated with this text. */
-  isOf(principal: string): boolean {
-    return this.#principal === principal;
-  }
-
-  /** Whether both were authenticated as the same principal. */
-  isLike(other: Channel): boolean {
-    return other.isOf(this.#principal);
-  }
-
+  /** Told once, when the socket is of no use any more. */
+  onDead: (() => void) | undefined;
   /**
    * Sends one request, and gives what `read` makes of its last answer. Nothing else may be sent until then: the engine takes
    * requests one by one (contract, "Cancel an executing one-shot").
@@ -106,113 +35,140 @@ export class Channel {
     op: number,
     id: Bytes,
     payload: Uint8Array,
-    state: ChannelState,
+    state: Channel['state'],
     read: Read<T>,
     outcome?: Outcome,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const lost: Request['lost'] = (fault, known = 'unknown') =>
-        reject(this.#link.error(fault, outcome ?? known));
-      // It may have ended between two steps of its owner: ws can deliver a message in the same turn as 'open'.
-      if (this.#state === 'dead') {
-        lost(this.#fault ?? LOST, 'not-sent');
-        return;
-      }
-      this.#state = state;
-      this.#request = {
-        id,
-        read(status, body) {
-          const value = read(status, body);
-          return value === undefined ? undefined : () => resolve(value);
-        },
-        lost,
-      };
-      try {
-        this.#socket.send(encodeRequest(op, id, payload));
-      } catch {
-        this.end(LOST, 4000, 'not-sent');
-      }
-    });
-  }
-
-  /** From now on only the answers of the present request are waited for. */
-  drain(): void {
-    if (this.#state === 'busy') this.#state = 'draining';
-  }
-
+  ): Promise<T>;
   /** Ends the socket. Without a fault: on purpose, with nothing in flight. Later frames are not looked at. */
-  end(fault: Fault | undefined, closeCode = 4000, outcome?: Outcome): void {
-    if (this.#state === 'dead') return;
-    this.#state = 'dead';
-    this.#fault = fault;
-    const { clock, emit } = this.#link.settings;
-    this.#link.channels.delete(this);
+  end(fault?: Fault, closeCode?: number, outcome?: Outcome): void;
+}
+
+interface Request {
+  readonly id: Uint8Array;
+  readonly outcome: Outcome | undefined;
+  read(status: number, payload: Uint8Array): unknown;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** How long a closing handshake is waited for: undici, for one, waits for ever. */
+const CLOSE_MS = 2_000;
+const LOST: Fault = { code: 'CONNECTION_LOST' };
+const REVOKED = encodeText('auth revoked');
+
+/** @throws whatever the factory throws. */
+export function createChannel(link: Link, principal: string): Channel {
+  const { clock, emit, limits, url, webSocket } = link;
+  const socket = webSocket(url);
+  // Before anything can arrive: a Blob could only be read after an await, and other frames would overtake it.
+  socket.binaryType = 'arraybuffer';
+  let request: Request | undefined;
+  let ended: Fault = LOST;
+  let stopClose = (): void => {};
+
+  const fail = (one: Request | undefined, fault: Fault, outcome: Outcome = 'unknown'): void =>
+    one?.reject(link.error(fault, one.outcome ?? outcome));
+
+  function end(fault?: Fault, closeCode = 4000, outcome?: Outcome): void {
+    if (channel.state === 'dead') return;
+    channel.state = 'dead';
+    ended = fault ?? ended;
+    link.channels.delete(channel);
     // Before close(): undici may send its event from within.
-    this.#stopClose = clock.after(CLOSE_MS, () => {
-      this.#socket.terminate?.();
-      this.#abandon?.();
+    stopClose = clock.after(CLOSE_MS, () => {
+      socket.terminate?.();
+      closed();
     });
     try {
       // 1000 and 4xxx are the only codes browsers and undici let a client send. No reason: it could only leak.
-      this.#socket.close(closeCode);
+      socket.close(closeCode);
     } catch {
       // Closed already, in whatever way: the state says so.
     }
-    emit({ name: 'socket-ended', code: fault?.code, durationMs: clock.now() - this.#bornMs });
-    const request = this.#request;
-    this.#request = undefined;
-    request?.lost(fault ?? { code: 'CLOSED' }, outcome);
-    this.onDead?.();
+    emit({ name: 'socket-ended', code: fault?.code });
+    fail(request, ended, outcome);
+    channel.onDead?.();
   }
 
-  #receive(data: unknown): void {
+  function receive(data: unknown): void {
     // ws delivers what it had buffered also after close(): what follows a violation, or a revocation, does not count.
-    if (this.#state === 'dead') return;
-    let completed = false;
-    let next: (() => void) | undefined;
+    if (channel.state === 'dead') return;
+    let isCompleted = false;
     try {
       if (typeof data === 'string') throw new FrameError('text-message');
       // Not instanceof: in a test runner or an iframe the buffer may come from another realm.
-      if (Object.prototype.toString.call(data) !== '[object ArrayBuffer]')
-        throw new FrameError('not-arraybuffer');
-      const limit = this.#link.settings.limits.maxResponseBytes;
-      const frame = decodeResponse(new Uint8Array(data as ArrayBuffer), limit);
-      const request = this.#request;
-      const matched = request !== undefined && sameBytes(request.id, frame.requestId);
-      if (this.#isRevocation(frame, matched)) {
-        this.#link.revoke(this.#principal);
+      if (String(data) !== '[object ArrayBuffer]') throw new FrameError('not-arraybuffer');
+      const frame = decodeResponse(new Uint8Array(data as ArrayBuffer), limits.maxResponseBytes);
+      const { payload, requestId, status } = frame;
+      const isMatched = request !== undefined && sameBytes(request.id, requestId);
+      // Byte for byte, on the zero id or, since the contract calls it a subscription's "terminal error", on the request's own.
+      // Before authentication there is nothing to revoke.
+      if (
+        channel.state !== 'connecting' &&
+        status === STATUS_ERROR &&
+        (isMatched || isZero(requestId)) &&
+        sameBytes(payload, REVOKED)
+      ) {
+        link.revoke(principal);
         return;
       }
-      if (!matched) throw new FrameError('unmatched');
-      completed = frame.status === STATUS_OK;
-      next = request.read(frame.status, frame.payload);
+      if (!isMatched) throw new FrameError('unmatched');
+      isCompleted = status === STATUS_OK;
+      const answered = request;
+      const value = request?.read(status, payload);
+      if (value === undefined) return;
+      request = undefined;
+      if (channel.state === 'draining') end();
+      else channel.state = 'ready';
+      answered?.resolve(value);
     } catch (error) {
       const reason = error instanceof FrameError ? error.reason : 'contradictory';
-      this.end({ code: 'PROTOCOL_ERROR', reason }, 4002, completed ? 'completed' : undefined);
+      end({ code: 'PROTOCOL_ERROR', reason }, 4002, isCompleted ? 'completed' : undefined);
     }
-    if (next === undefined || this.state === 'dead') return;
-    this.#request = undefined;
-    if (this.#state === 'draining') this.end(undefined);
-    else this.#state = 'ready';
-    next();
   }
 
-  // Byte for byte, on the zero id or, since the contract calls it a subscription's "terminal error", on the request's own.
-  // Before authentication there is nothing to revoke.
-  #isRevocation(frame: ResponseFrame, matched: boolean): boolean {
-    return (
-      this.#state !== 'connecting' &&
-      frame.status === STATUS_ERROR &&
-      (matched || isZero(frame.requestId)) &&
-      sameBytes(frame.payload, REVOKED)
-    );
+  function lose(event: WebSocketLikeEvent): void {
+    // RFC 6455 section 7.4.1: a message too big to process, theirs or ours.
+    if (event.code === 1009) end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
+    else end(channel.state === 'connecting' ? { code: 'CONNECTION_FAILED' } : LOST);
   }
 
-  #lost(event: WebSocketLikeEvent): void {
-    const error = event.error as { readonly code?: unknown } | null | undefined;
-    // The library's own cap: ws tells by this code, others close with 1009 as RFC 6455 section 7.4.1 has it.
-    if (error?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || event.code === 1009)
-      this.end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
-    else this.end({ code: this.#state === 'connecting' ? 'CONNECTION_FAILED' : LOST.code });
-  }
+  let closed = (): void => {};
+  const channel: Channel = {
+    state: 'connecting',
+    principal,
+    opened: new Promise<void>((resolve, reject) => {
+      // Until it is open nothing can match: no response has an empty id.
+      request = { id: new Uint8Array(), outcome: 'not-sent', read: () => undefined, resolve, reject };
+      socket.addEventListener('open', () => resolve());
+    }),
+    closed: new Promise<void>((resolve) => {
+      closed = resolve;
+    }),
+    onDead: undefined,
+    ask: (op, id, payload, state, read, outcome) =>
+      new Promise((resolve, reject) => {
+        const asked = { id, outcome, read, resolve, reject } as Request;
+        // It may have ended between two steps of its owner: ws can deliver a message in the same turn as 'open'.
+        if (channel.state === 'dead') return fail(asked, ended, 'not-sent');
+        channel.state = state;
+        request = asked;
+        try {
+          socket.send(encodeFrame(op, 0, id, 1, payload));
+        } catch {
+          end(LOST, 4000, 'not-sent');
+        }
+      }),
+    end,
+  };
+  link.channels.add(channel);
+  // Never removed: an 'error' without a listener ends a Node process, also long after close().
+  socket.addEventListener('message', (event: WebSocketLikeEvent) => receive(event.data));
+  socket.addEventListener('error', lose);
+  socket.addEventListener('close', (event) => {
+    stopClose();
+    lose(event);
+    closed();
+  });
+  return channel;
 }

@@ -1,10 +1,10 @@
 import { encodeText } from './encode.js';
 import { EndpointError, type EndpointErrorCode, type ProfileName } from './errors.js';
-import { executeOnPool, type Sends } from './execute.js';
-import { Link } from './link.js';
+import { execute } from './execute.js';
+import { createLink } from './link.js';
 import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
 import { callText } from './payload.js';
-import { Pool } from './pool.js';
+import { createPool } from './pool.js';
 import { must } from './require.js';
 import { type EndpointResult, toResult, toSchemaResult } from './result.js';
 import type { SchemaOutput, StandardSchemaV1 } from './schema.js';
@@ -90,9 +90,10 @@ export const createEndpointClient = (options: EndpointClientOptions): EndpointCl
 export function createClient(options: EndpointClientOptions, host: Host): EndpointClient {
   const settings = readOptions(options, host);
   const { clock, deadlines, emit, limits, profile } = settings;
-  const link = new Link(settings, options.authenticate);
-  const pool = new Pool(link);
+  const link = createLink(settings, options.authenticate);
+  const pool = createPool(link);
   const calls = new Set<Promise<unknown>>();
+  const subscriptions = new Set<Subscription>();
 
   /** Everything that can be refused before anything is opened. */
   function prepare(endpoint: string, parameters: readonly string[], signal: AbortSignal | undefined) {
@@ -110,24 +111,20 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   ) {
     must(timeoutMs > 0 && timeoutMs < 2 ** 31, 'timeoutMs is out of range');
     const payload = prepare(endpoint, parameters, signal);
-    const scope = new Scope();
-    const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
-    signal?.addEventListener('abort', onAbort);
+    const scope = new Scope(link, signal);
     const stop = clock.after(timeoutMs, () => scope.end({ code: 'DEADLINE_EXCEEDED', phase: 'total' }));
-    link.scopes.add(scope);
     const startedMs = clock.now();
-    const sends: Sends = { count: 0 };
+    let sends = 0;
     let code: EndpointErrorCode | undefined;
     try {
-      return await executeOnPool(link, pool, payload, scope, startedMs + timeoutMs, sends);
+      return await execute(link, pool, payload, scope, startedMs + timeoutMs, () => sends++);
     } catch (error) {
       if (error instanceof EndpointError) code = error.code;
       throw error;
     } finally {
-      emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends: sends.count });
+      emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends });
       stop();
-      signal?.removeEventListener('abort', onAbort);
-      link.scopes.delete(scope);
+      scope.leave();
     }
   }
 
@@ -156,7 +153,11 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
       const { subscription } = profile;
       const payload = prepare(endpoint, parameters, signal);
       if (subscription === undefined) throw link.error({ code: 'UNSUPPORTED_BY_PROFILE' }, 'not-sent');
-      return openSubscription(link, subscription, payload, signal);
+      const opened = openSubscription(link, subscription, payload, signal, () =>
+        subscriptions.delete(opened),
+      );
+      subscriptions.add(opened);
+      return opened;
     },
     setAuthenticate(authenticate) {
       must(typeof authenticate === 'function', 'authenticate must be a function');
@@ -165,15 +166,14 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     },
     async drain() {
       link.closed = true;
-      for (const scope of link.subscriptions) scope.end({ code: 'CLOSED' });
+      for (const subscription of subscriptions) void subscription.close();
       await Promise.allSettled(calls);
       await close();
     },
     info() {
       const sockets = { connecting: 0, authenticating: 0, ready: 0, busy: 0, draining: 0 };
       for (const { state } of link.channels) if (state !== 'dead') sockets[state]++;
-      const { revision, provenance } = profile;
-      return { profile: { revision, provenance }, sockets, waiting: pool.waiting };
+      return { profile: link.profileName, sockets, waiting: pool.waiting() };
     },
     close,
   };

@@ -1,5 +1,5 @@
 import { readAuthentication } from './answer.js';
-import { Channel, type ChannelState, type Read } from './channel.js';
+import { type Channel, createChannel, type Read } from './channel.js';
 import { encodeText } from './encode.js';
 import type { DeadlinePhase } from './errors.js';
 import { FrameError } from './fault.js';
@@ -10,7 +10,7 @@ import { OP_AUTH, OP_CAPABILITY } from './wire.js';
 
 /** Asks the application, and gives the text of OP_AUTH. Nothing is opened yet: wrong credentials need no socket. */
 async function askPrincipal(link: Link, scope: Scope): Promise<string> {
-  const { authMs } = link.settings.deadlines;
+  const { authMs } = link.deadlines;
   const asked = new Promise<unknown>((resolve) => resolve(link.authenticate())).catch((thrown: unknown) => {
     throw link.error({ code: 'CREDENTIALS_UNAVAILABLE', thrown }, 'not-sent');
   });
@@ -31,22 +31,21 @@ async function askPrincipal(link: Link, scope: Scope): Promise<string> {
  * @throws EndpointError, outcome `not-sent`. TypeError for credentials that cannot be framed.
  */
 export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
-  const { settings } = link;
-  const { clock, deadlines, profile } = settings;
+  const { clock, deadlines, emit, profile } = link;
   const principal = await askPrincipal(link, scope);
   if (link.isRevoked(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');
   const startedMs = clock.now();
   let channel: Channel;
   try {
-    channel = new Channel(link, principal, undefined);
+    channel = createChannel(link, principal);
   } catch {
     // Not as a cause: a library's own message may quote the URL.
     throw link.error({ code: 'CONNECTION_FAILED' }, 'not-sent');
   }
   try {
-    const step = <T>(ms: number, phase: DeadlinePhase, work: Promise<T>): Promise<T | undefined> =>
+    const step = <T>(ms: number, phase: DeadlinePhase, work: Promise<T>): Promise<T> =>
       link.within(scope, ms, phase, 'not-sent', work);
-    const ask = <T>(op: number, payload: Uint8Array, state: ChannelState, read: Read<T>) =>
+    const ask = <T>(op: number, payload: Uint8Array, state: Channel['state'], read: Read<T>) =>
       step(deadlines.authMs, 'auth', channel.ask(op, link.nextId(), payload, state, read, 'not-sent'));
     await step(deadlines.connectMs, 'connect', channel.opened);
     const { capability } = profile;
@@ -55,14 +54,14 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
         if (capability.accepts(status, payload)) return null;
         throw new FrameError('contradictory');
       });
-    const refused = await ask(OP_AUTH, encodeText(principal), 'authenticating', (status, payload) =>
+    const code = await ask(OP_AUTH, encodeText(principal), 'authenticating', (status, payload) =>
       readAuthentication(status, payload, profile),
     );
-    if (refused) throw link.error({ code: refused.code }, 'not-sent');
+    if (code !== null) throw link.error({ code }, 'not-sent');
   } catch (error) {
     channel.end({ code: 'CONNECTION_FAILED' }, 4008);
     throw error;
   }
-  settings.emit({ name: 'socket-ready', durationMs: clock.now() - startedMs });
+  emit({ name: 'socket-ready', durationMs: clock.now() - startedMs });
   return channel;
 }

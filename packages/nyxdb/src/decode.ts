@@ -22,15 +22,13 @@ export interface RequestFrame {
 }
 
 // Nothing is allocated from the declared length, and the cap is looked at before the sizes are compared, so that a
-// declared 4 GiB is named for what it is. `>>> 0`: a length with its top bit set stays positive.
-function checkLength(message: Uint8Array, maxPayloadBytes: number): void {
-  const actual = message.length - HEADER_BYTES;
+// declared 4 GiB is named for what it is.
+function checkLength({ buffer, byteOffset, length }: Uint8Array, maxPayloadBytes: number): void {
+  const actual = length - HEADER_BYTES;
   if (actual < 0) throw new FrameError('short-frame');
-  const at = (offset: number): number => message[LENGTH_OFFSET + offset] ?? 0;
-  const declared = ((at(0) << 24) | (at(1) << 16) | (at(2) << 8) | at(3)) >>> 0;
-  if (declared > maxPayloadBytes || actual > maxPayloadBytes) throw new FrameError('over-cap');
-  if (actual < declared) throw new FrameError('truncated');
-  if (actual > declared) throw new FrameError('trailing-bytes');
+  const declared = new DataView(buffer, byteOffset).getUint32(LENGTH_OFFSET);
+  if (Math.max(declared, actual) > maxPayloadBytes) throw new FrameError('over-cap');
+  if (actual !== declared) throw new FrameError(actual < declared ? 'truncated' : 'trailing-bytes');
 }
 
 /**
@@ -80,11 +78,8 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /** Whether two byte strings are the same. Neither is a secret: ids travel in the clear between the two ends. */
-export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
-  return true;
-}
+export const sameBytes = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, index) => byte === other[index]);
 
 /** Whether every byte is zero: the id of the documented revocation, and of nothing a client sends. */
 export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);

@@ -3,7 +3,7 @@ import { FrameError } from './fault.js';
 import { type Delta, documentedProfile, type EngineProfile } from './profile.js';
 import { parseTsv } from './tsv.js';
 
-const OPS = { '+': 'insert', '-': 'delete', '~': 'update' } as const;
+const isOp = (sign: string): sign is Delta['op'] => /^[-+~]$/.test(sign);
 const LF = 0x0a;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
@@ -18,9 +18,8 @@ function readDeltas(payload: Uint8Array): Delta[] {
     end = payload.indexOf(LF, start);
     if (end < 0) throw new FrameError('delta-grammar');
     // Line by line: cells of one text for the whole frame would keep it as long as any of them stays in the replica.
-    const [sign = '', place = '', ...row] = decodeText(payload.subarray(start, end)).split('\t');
-    const op = Object.hasOwn(OPS, sign) ? OPS[sign as keyof typeof OPS] : undefined;
-    if (op === undefined || place === '' || (op === 'delete') !== (row.length === 0))
+    const [op = '', place = '', ...row] = decodeText(payload.subarray(start, end)).split('\t');
+    if (!isOp(op) || place === '' || (op === '-') !== (row.length === 0))
       throw new FrameError('delta-grammar');
     // A place that is no number is an impossible one: the state is rebuilt rather than guessed at.
     if (!INDEX.test(place)) throw new FrameError('delta-index');
@@ -40,7 +39,6 @@ export const developmentProfile: EngineProfile = Object.freeze({
   errors: Object.freeze({
     ...documentedProfile.errors,
     'dev: unknown endpoint': { reason: 'unknown-endpoint', outcome: 'not-run' },
-    'dev: not authenticated': { reason: 'not-authenticated', outcome: 'not-run' },
     'dev: quota exceeded': { reason: 'quota-exceeded', outcome: 'not-run' },
   } as const),
   subscription: Object.freeze({

@@ -1,4 +1,4 @@
-import { type FrameFault, named } from './fault.js';
+import type { FrameFault } from './fault.js';
 
 /** Every code an {@link EndpointError} can carry. */
 export type EndpointErrorCode =
@@ -87,19 +87,20 @@ export class EndpointError extends Error {
   constructor(fault: Fault, outcome: Outcome, profile: ProfileName) {
     const where = fault.reason ?? fault.phase;
     // Ours, from the code: what the engine wrote may hold a schema, SQL or a value.
-    const what = fault.code.toLowerCase().replaceAll('_', ' ');
     super(
-      `NYXDB: ${what}${where === undefined ? '' : ` (${where})`}`,
+      `NYXDB ${fault.code}${where === undefined ? '' : ` (${where})`}`,
       'cause' in fault ? { cause: fault.cause } : undefined,
     );
     this.code = fault.code;
     this.outcome = fault.outcome ?? outcome;
-    this.retryable = isPassing(fault.code) && (this.outcome === 'not-sent' || this.outcome === 'not-run');
+    this.retryable = isPassing(fault.code) && this.outcome.startsWith('not');
     if (fault.reason !== undefined) this.reason = fault.reason;
     if (fault.phase !== undefined) this.phase = fault.phase;
-    this.profile = { revision: profile.revision, provenance: profile.provenance };
-    Object.defineProperty(this, 'engineText', { value: fault.engineText });
-    Object.defineProperty(this, 'thrown', { value: fault.thrown });
+    this.profile = profile;
+    Object.defineProperties(this, {
+      engineText: { value: fault.engineText },
+      thrown: { value: fault.thrown },
+    });
   }
 }
 
@@ -119,8 +120,9 @@ export class EndpointRowError extends Error {
   }
 }
 
-named(EndpointError, 'EndpointError');
-named(EndpointRowError, 'EndpointRowError');
+// On the prototype: an own `name` would be printed beside the stack by `inspect`.
+EndpointError.prototype.name = 'EndpointError';
+EndpointRowError.prototype.name = 'EndpointRowError';
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
 

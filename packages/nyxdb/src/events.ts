@@ -8,7 +8,6 @@ export type ClientEvent =
   | {
       readonly name: 'socket-ended';
       readonly code: EndpointErrorCode | undefined;
-      readonly durationMs: number;
     }
   /** A call is done. `code`: why it failed; undefined for rows, and for a wrong argument. `sends`: how often it was sent. */
   | {
@@ -20,11 +19,7 @@ export type ClientEvent =
   /** The engine had no room; the call is sent again after `delayMs`. */
   | { readonly name: 'call-delayed'; readonly delayMs: number; readonly sends: number }
   /** The engine was asked to cancel: it found the request, did not, or could not be asked. */
-  | {
-      readonly name: 'cancel';
-      readonly result: 'requested' | 'not-found' | 'failed';
-      readonly durationMs: number;
-    }
+  | { readonly name: 'cancel'; readonly result: 'requested' | 'not-found' | 'failed' }
   /** A token was revoked: everything opened with it has ended. */
   | { readonly name: 'revoked' }
   /** A subscription has a snapshot, for the `generation`th time. */

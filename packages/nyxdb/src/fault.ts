@@ -31,14 +31,10 @@ export class FrameError extends Error {
   readonly reason: FrameFault;
 
   constructor(reason: FrameFault) {
-    super(`not a frame of the contract: ${reason}`);
+    super(`NYXDB frame: ${reason}`);
     this.reason = reason;
   }
 }
 
-/** Names an error's class. On the prototype: an own enumerable `name` would be printed beside the stack by `inspect`. */
-export const named = (error: { readonly prototype: Error }, name: string): void => {
-  Object.defineProperty(error.prototype, 'name', { value: name, configurable: true, writable: true });
-};
-
-named(FrameError, 'FrameError');
+// On the prototype: an own `name` would be printed beside the stack by `inspect`.
+FrameError.prototype.name = 'FrameError';

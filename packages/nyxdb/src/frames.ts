@@ -1,3 +1,4 @@
+export { encodeRequest, encodeResponse } from './codec.js';
 export {
   decodeRequest,
   decodeResponse,
@@ -5,7 +6,7 @@ export {
   type RequestFrame,
   type ResponseFrame,
 } from './decode.js';
-export { type Bytes, encodeRequest, encodeResponse, encodeText } from './encode.js';
+export { type Bytes, encodeText } from './encode.js';
 export { FrameError, type FrameFault } from './fault.js';
 export { createRequestIds } from './ids.js';
 export { authText, callText } from './payload.js';

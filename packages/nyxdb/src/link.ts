@@ -1,6 +1,6 @@
 import type { Channel } from './channel.js';
 import type { Bytes } from './encode.js';
-import { type DeadlinePhase, EndpointError, type Fault, type Outcome } from './errors.js';
+import { type DeadlinePhase, EndpointError, type Fault, type Outcome, type ProfileName } from './errors.js';
 import { createRequestIds } from './ids.js';
 import type { Authenticate, Settings } from './options.js';
 import type { Scope } from './scope.js';
@@ -9,88 +9,85 @@ import type { Scope } from './scope.js';
 const MAX_REVOKED = 64;
 
 /** What the parts of one client share. */
-export class Link {
-  readonly settings: Settings;
-  readonly nextId: () => Bytes;
+export interface Link extends Settings {
   authenticate: Authenticate;
-  /** Every socket that is not dead, whatever it is for. */
-  readonly channels = new Set<Channel>();
-  /** Every call, subscription and control connection that still waits for something. */
-  readonly scopes = new Set<Scope>();
-  /** Those of `scopes` that are subscriptions. */
-  readonly subscriptions = new Set<Scope>();
   /** Whether `close()` or `drain()` was called: nothing new is taken. */
-  closed = false;
-  readonly #revoked = new Set<string>();
-
-  constructor(settings: Settings, authenticate: Authenticate) {
-    this.settings = settings;
-    this.authenticate = authenticate;
-    this.nextId = createRequestIds((bytes) => settings.random.fill(bytes));
-  }
-
+  closed: boolean;
+  readonly profileName: ProfileName;
+  readonly nextId: () => Bytes;
+  /** Every socket that is not dead, whatever it is for. */
+  readonly channels: Set<Channel>;
+  /** Every call, subscription and control connection that still waits for something. */
+  readonly scopes: Set<Scope>;
   /** @param outcome - what became of the request, where the fault itself does not say. */
-  error(fault: Fault, outcome: Outcome): EndpointError {
-    return new EndpointError(fault, outcome, this.settings.profile);
-  }
-
-  isRevoked(principal: string): boolean {
-    return this.#revoked.has(principal);
-  }
-
+  error(fault: Fault, outcome: Outcome): EndpointError;
+  isRevoked(principal: string): boolean;
   /** Ends everything of this principal, and lets its token open nothing again (design N5). */
-  revoke(principal: string): void {
-    for (const oldest of this.#revoked) {
-      if (this.#revoked.size < MAX_REVOKED) break;
-      this.#revoked.delete(oldest);
-    }
-    this.#revoked.add(principal);
-    this.settings.emit({ name: 'revoked' });
-    for (const channel of this.channels)
-      if (channel.isOf(principal)) channel.end({ code: 'AUTH_REVOKED' }, 4401);
-  }
-
+  revoke(principal: string): void;
   /** Ends everything that waits and every socket, for one reason. */
-  endAll(fault: Fault): void {
-    for (const scope of this.scopes) scope.end(fault);
-    for (const channel of this.channels) channel.end(fault, 4000);
-  }
-
+  endAll(fault: Fault): void;
   /**
    * Settles as `work` does, unless the scope ends or the time passes first: with a phase that is a deadline, without one it is
    * only a pause. Leaves no timer and no listener behind.
    *
    * @throws EndpointError with this outcome.
    */
-  within<T>(
+  within<T = void>(
     scope: Scope,
     ms: number,
     phase: DeadlinePhase | undefined,
     outcome: Outcome,
     work?: Promise<T>,
-  ): Promise<T | undefined> {
-    return new Promise((resolve, reject) => {
-      const giveUp = (fault: Fault): void => {
-        leave();
-        reject(this.error(fault, outcome));
-      };
-      const succeed = (value?: T): void => {
-        leave();
-        resolve(value);
-      };
-      const stop = this.settings.clock.after(ms, () =>
-        phase === undefined ? succeed() : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
-      );
-      const off = scope.onEnd(giveUp);
-      const leave = (): void => {
-        stop();
-        off();
-      };
-      work?.then(succeed, (error) => {
-        leave();
-        reject(error);
-      });
-      if (scope.fault !== undefined) giveUp(scope.fault);
-    });
-  }
+  ): Promise<T>;
+}
+
+export function createLink(settings: Settings, authenticate: Authenticate): Link {
+  const { clock, emit, profile, random } = settings;
+  const revoked = new Set<string>();
+  const channels = new Set<Channel>();
+  const scopes = new Set<Scope>();
+  const profileName = Object.freeze({ revision: profile.revision, provenance: profile.provenance });
+  const error = (fault: Fault, outcome: Outcome) => new EndpointError(fault, outcome, profileName);
+  return {
+    ...settings,
+    authenticate,
+    closed: false,
+    profileName,
+    nextId: createRequestIds((bytes) => random.fill(bytes)),
+    channels,
+    scopes,
+    error,
+    isRevoked: (principal) => revoked.has(principal),
+    revoke(principal) {
+      const [oldest = ''] = revoked;
+      if (revoked.size === MAX_REVOKED) revoked.delete(oldest);
+      revoked.add(principal);
+      emit({ name: 'revoked' });
+      for (const channel of channels)
+        if (channel.principal === principal) channel.end({ code: 'AUTH_REVOKED' }, 4401);
+    },
+    endAll(fault) {
+      for (const scope of scopes) scope.end(fault);
+      for (const channel of channels) channel.end(fault);
+    },
+    within: (scope, ms, phase, outcome, work) =>
+      new Promise((resolve, reject) => {
+        const settle = (done: () => void): void => {
+          stop();
+          off();
+          done();
+        };
+        const giveUp = (fault: Fault): void => settle(() => reject(error(fault, outcome)));
+        // A pause gives nothing, and its type says so.
+        const stop = clock.after(ms, () =>
+          phase === undefined ? settle(resolve as () => void) : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
+        );
+        const off = scope.onEnd(giveUp);
+        work?.then(
+          (value) => settle(() => resolve(value)),
+          (thrown) => settle(() => reject(thrown)),
+        );
+        if (scope.fault !== undefined) giveUp(scope.fault);
+      }),
+  };
 }

@@ -119,40 +119,36 @@ export interface Settings {
   readonly emit: (event: ClientEvent) => void;
 }
 
-// Where zero means "none" or "off"; everywhere else it would end everything at once.
-const MAY_BE_ZERO = /^(quiet|base|resetAfter)Ms$|^maxWaiting$|^rebuilds/;
-
 function numbers<T extends Record<string, number>>(
   what: string,
   defaults: T,
   given: Some<T> = {},
 ): Readonly<T> {
   const result: Record<string, number> = { ...defaults };
-  for (const [name, value] of Object.entries<number | undefined>(given)) {
-    // A longer timer fires at once: hosts keep the delay in 31 bits.
-    const isGood = (number: number): boolean =>
-      number > (MAY_BE_ZERO.test(name) ? -1 : 0) &&
-      number < 2 ** 31 &&
-      (name.endsWith('Ms') || number % 1 === 0);
-    must(Object.hasOwn(defaults, name), `${what}.${name} is not an option`);
-    if (value === undefined) continue;
-    must(typeof value === 'number' && isGood(value), `${what}.${name} is out of range`);
+  for (const [name, value = defaults[name]] of Object.entries<number | undefined>(given)) {
+    // A longer timer fires at once: hosts keep the delay in 31 bits. A pool of nothing would serve nobody.
+    const least = name === 'poolSize' ? 1 : 0;
+    must(
+      Object.hasOwn(defaults, name) && typeof value === 'number' && value >= least && value < 2 ** 31,
+      `${what}.${name} is no option, or out of range`,
+    );
     result[name] = value;
   }
-  return Object.freeze(result) as Readonly<T>;
+  return result as T;
 }
 
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 
+const BAD_URL = 'url must be ws: or wss:, without user';
+
 function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolean): string {
   const base = globalThis.location?.href;
-  must(URL.canParse(unchecked, base), 'url is not one');
+  must(URL.canParse(unchecked, base), BAD_URL);
   const url = new URL(unchecked, base);
   // A page's own origin, as newer browsers do for `new WebSocket('/path')`.
   url.protocol = url.protocol.replace(/^http/, 'ws');
-  const { hash, hostname, password, protocol, username } = url;
-  must(/^wss?:$/.test(protocol), 'url must be ws: or wss:');
-  must(!(username || password || hash), 'url must have no user, password or fragment');
+  const { hostname, password, protocol, username } = url;
+  must(/^wss?:$/.test(protocol) && !(username || password), BAD_URL);
   if (!LOOPBACK.test(hostname)) {
     must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback (or trustedNetwork: true)');
     must(isAnywhere, 'a development profile is for loopback (or allowDevelopmentProfile: true)');
@@ -177,10 +173,10 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
     random = systemRandom(),
     ...unknown
   } = options;
-  must(Object.keys(unknown).length === 0, `${Object.keys(unknown)} is not an option`);
-  for (const [name, value] of Object.entries({ authenticate, webSocket, onEvent }))
-    must(typeof value === 'function' || (!value && value !== authenticate), `${name} must be a function`);
-  must(profile?.errors && profile.tsv, 'profile is not one');
+  const [odd] = Object.keys(unknown);
+  must(odd === undefined, `${odd} is no option`);
+  must(typeof authenticate === 'function', 'authenticate must be a function');
+  must(profile?.errors, 'profile is not one');
   const limits = numbers('limits', LIMITS, someLimits);
   return {
     url: readUrl(

@@ -20,7 +20,7 @@ function field(value: unknown, what: string): string {
  * @throws TypeError for an empty name or token, a NUL, or a lone surrogate.
  */
 export function authText(provider: string | null, token: string): string {
-  if (provider === '') throw new TypeError("provider must not be '' (null: the engine's only one)");
+  if (provider === '') throw new TypeError("provider must not be ''");
   const name = provider === null ? '' : field(provider, 'provider');
   must(field(token, 'token'), 'token must not be empty');
   return `${name}\0${token}`;

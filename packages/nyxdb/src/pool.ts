@@ -3,131 +3,85 @@ import { openChannel } from './connect.js';
 import type { Link } from './link.js';
 import type { Scope } from './scope.js';
 
-interface Waiter {
-  readonly scope: Scope;
-  readonly resolve: (channel: Channel) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The few sockets of one-shot calls. A call has its socket for itself until its terminal answer. */
-export class Pool {
-  readonly #link: Link;
-  /** Authenticated, with nothing in flight; the one used last is at the end. With what stops its timer. */
-  readonly #idle = new Map<Channel, () => void>();
-  readonly #waiting = new Set<Waiter>();
-  /** Sockets opening, idle or busy. */
-  #size = 0;
-  /** The socket opened last: others of another principal are not used again (contract: close whenever the token changes). */
-  #newest: Channel | undefined;
-
-  constructor(link: Link) {
-    this.#link = link;
-  }
-
-  /** How many calls wait for a socket. */
-  get waiting(): number {
-    return this.#waiting.size;
-  }
-
-  /** A socket that is ready now, if there is one. */
-  take(): Channel | undefined {
-    let channel: Channel | undefined;
-    for (channel of this.#idle.keys());
-    if (channel !== undefined) this.#leaveIdle(channel);
-    return channel;
-  }
-
+/** The few sockets of one-shot calls: a call leases one for itself, and gives it back when it is done. */
+export interface Pool {
   /**
-   * The next socket to become ready, opened if there is room for one more.
+   * A socket that is idle, or a new one, as soon as one more may be leased. A socket opened for a call that is given up goes with
+   * it: nothing is left that nobody asked for.
    *
    * @throws EndpointError, outcome `not-sent`; BUSY when too many wait already.
    */
-  acquire(scope: Scope): Promise<Channel> {
-    return new Promise((resolve, reject) => {
-      const { limits } = this.#link.settings;
-      if (this.#size >= limits.poolSize && this.#waiting.size >= limits.maxWaiting)
-        throw this.#link.error({ code: 'BUSY', reason: 'waiting' }, 'not-sent');
-      const off = scope.onEnd((fault) => {
-        if (this.#waiting.delete(waiter)) reject(this.#link.error(fault, 'not-sent'));
+  lease(scope: Scope): Promise<Channel>;
+  /** A call is done with its socket, if it got one, whatever became of it. */
+  giveBack(channel?: Channel): void;
+  /** How many calls wait for a socket. */
+  waiting(): number;
+}
+
+export function createPool(link: Link): Pool {
+  const { clock, deadlines, error, limits } = link;
+  /** Authenticated, with nothing in flight, and what stops their idle time; the one used last is at the end. */
+  const idle = new Map<Channel, () => void>();
+  /** In their order: each is called when it is its turn. */
+  const waiting = new Set<() => void>();
+  /** How many more may be leased. */
+  let free = limits.poolSize;
+  /** Of the socket opened last: those of another are not used again (contract: close whenever the token changes). */
+  let principal: string | undefined;
+
+  function leaveIdle(channel: Channel): void {
+    idle.get(channel)?.();
+    idle.delete(channel);
+  }
+
+  const turn = (scope: Scope): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (waiting.size >= limits.maxWaiting) throw error({ code: 'BUSY', reason: 'waiting' }, 'not-sent');
+      waiting.add(resolve);
+      scope.onEnd((fault) => {
+        if (waiting.delete(resolve)) reject(error(fault, 'not-sent'));
       });
-      const waiter: Waiter = {
-        scope,
-        resolve: (channel) => {
-          off();
-          resolve(channel);
-        },
-        reject: (error) => {
-          off();
-          reject(error);
-        },
-      };
-      this.#waiting.add(waiter);
-      this.#serve();
     });
-  }
 
-  /** A call is done with its socket. */
-  release(channel: Channel): void {
-    if (channel.state === 'dead') return;
-    if (this.#isStale(channel) || this.#link.closed) {
-      channel.end(undefined);
-      return;
-    }
-    const { clock, deadlines } = this.#link.settings;
-    this.#idle.set(
-      channel,
-      clock.after(deadlines.idleMs, () => channel.end(undefined)),
-    );
-    this.#serve();
-  }
-
-  /** The socket's request was given up: it is no longer one of the pool's. */
-  forget(channel: Channel): void {
-    channel.onDead = undefined;
-    this.#leave();
-  }
-
-  #isStale(channel: Channel): boolean {
-    return this.#newest !== undefined && !channel.isLike(this.#newest);
-  }
-
-  #leaveIdle(channel: Channel): void {
-    this.#idle.get(channel)?.();
-    this.#idle.delete(channel);
-  }
-
-  #leave(): void {
-    this.#size--;
-    this.#serve();
-  }
-
-  #serve(): void {
-    for (const waiter of this.#waiting) {
-      const ready = this.take();
-      if (ready === undefined && this.#size >= this.#link.settings.limits.poolSize) return;
-      this.#waiting.delete(waiter);
-      if (ready === undefined) this.#open(waiter);
-      else waiter.resolve(ready);
+  function giveBack(channel?: Channel): void {
+    if (channel?.state === 'ready')
+      if (channel.principal !== principal || link.closed) channel.end();
+      else {
+        idle.set(
+          channel,
+          clock.after(deadlines.idleMs, () => channel.end()),
+        );
+        channel.onDead = () => leaveIdle(channel);
+      }
+    const [next] = waiting;
+    if (next === undefined) free++;
+    else {
+      waiting.delete(next);
+      next();
     }
   }
 
-  // On behalf of one call: when that call is given up, so is the attempt, and nothing is left that nobody asked for.
-  #open(waiter: Waiter): void {
-    this.#size++;
-    openChannel(this.#link, waiter.scope).then(
-      (channel) => {
-        channel.onDead = () => {
-          this.#leaveIdle(channel);
-          this.#leave();
-        };
-        this.#newest = channel;
-        for (const idle of this.#idle.keys()) if (this.#isStale(idle)) idle.end(undefined);
-        waiter.resolve(channel);
-      },
-      (error: unknown) => {
-        waiter.reject(error);
-        this.#leave();
-      },
-    );
-  }
+  return {
+    async lease(scope) {
+      if (free > 0) free--;
+      else await turn(scope);
+      try {
+        let channel: Channel | undefined;
+        for (channel of idle.keys());
+        if (channel !== undefined) {
+          leaveIdle(channel);
+          return channel;
+        }
+        channel = await openChannel(link, scope);
+        principal = channel.principal;
+        for (const other of idle.keys()) if (other.principal !== principal) other.end();
+        return channel;
+      } catch (thrown) {
+        giveBack();
+        throw thrown;
+      }
+    },
+    giveBack,
+    waiting: () => waiting.size,
+  };
 }

@@ -20,11 +20,14 @@ export interface CapabilityCodec {
   accepts(status: number, payload: Uint8Array): boolean;
 }
 
-/** One change of a maintained result, at a position. */
-export type Delta =
-  | { readonly op: 'insert'; readonly index: number; readonly row: string[] }
-  | { readonly op: 'delete'; readonly index: number }
-  | { readonly op: 'update'; readonly index: number; readonly row: string[] };
+/** One change of a maintained result, at a position: `+` inserts a row there, `~` replaces it, `-` removes it. */
+export interface Delta {
+  readonly op: '+' | '-' | '~';
+  /** From 0, in the rows as the change before left them. */
+  readonly index: number;
+  /** The new row; of a removal it is not looked at. */
+  readonly row: string[];
+}
 
 /** What the contract leaves out of subscriptions: the status table and the bodies of snapshots and deltas. */
 export interface SubscriptionProfile {

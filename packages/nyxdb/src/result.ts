@@ -21,10 +21,7 @@ export interface EndpointResult<Row = Record<string, string>> {
 }
 
 function toObjects({ columns, rows }: Table): Record<string, string>[] {
-  must(
-    new Set(columns).size === columns.length && !columns.includes(''),
-    'columns need names of their own: read rows by position',
-  );
+  must(new Set(columns).size === columns.length && !columns.includes(''), 'columns need names of their own');
   // fromEntries defines own properties: a column named __proto__ is a column.
   return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? ''])));
 }
@@ -49,8 +46,7 @@ export async function toSchemaResult<Output>(
 ): Promise<EndpointResult<Output>> {
   const outputs: Output[] = [];
   for (const [index, object] of toObjects(table).entries()) {
-    let validated = schema['~standard'].validate(object);
-    if (validated instanceof Promise) validated = await validated;
+    const validated = await schema['~standard'].validate(object);
     if (validated.issues !== undefined) throw new EndpointRowError(index, validated.issues.map(toPath));
     outputs.push(validated.value);
   }

@@ -1,24 +1,34 @@
 import type { Fault } from './errors.js';
+import type { Link } from './link.js';
 
 /**
  * The life of one call, as everything waiting on its behalf sees it: it ends once, with the fault that ended it.
  * Not an AbortController: one of those per call costs more than the framing of the call.
  */
 export class Scope {
-  #fault: Fault | undefined;
-  readonly #listeners = new Set<(fault: Fault) => void>();
-
   /** What ended it; undefined while it lasts. */
-  get fault(): Fault | undefined {
-    return this.#fault;
+  fault: Fault | undefined;
+  readonly #listeners = new Set<(fault: Fault) => void>();
+  /** It is done: nothing will end it any more, and nothing holds it. */
+  readonly leave: () => void;
+
+  /** @param signal - ends it in CANCELLED. */
+  constructor(link: Link, signal?: AbortSignal) {
+    const onAbort = (): void => this.end({ code: 'CANCELLED', cause: signal?.reason });
+    link.scopes.add(this);
+    signal?.addEventListener('abort', onAbort);
+    this.leave = () => {
+      link.scopes.delete(this);
+      signal?.removeEventListener('abort', onAbort);
+    };
   }
 
   /** Ends it. The first fault counts. */
   end(fault: Fault): void {
-    if (this.#fault !== undefined) return;
-    this.#fault = fault;
+    this.leave();
+    if (this.fault !== undefined) return;
+    this.fault = fault;
     for (const listener of this.#listeners) listener(fault);
-    this.#listeners.clear();
   }
 
   /** Hears of an end still to come; the returned function stops listening. */

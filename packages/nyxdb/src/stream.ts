@@ -25,7 +25,7 @@ export async function streamInto(
   scope: Scope,
   onFrame: (kind: 'snapshot' | 'delta') => void,
 ): Promise<Fault | null> {
-  const { clock, deadlines, limits, profile } = link.settings;
+  const { clock, deadlines, limits, profile } = link;
   let live = false;
   const off = scope.onEnd((fault) => channel.end(fault));
   let stop = clock.after(deadlines.snapshotMs, () =>
@@ -43,7 +43,7 @@ export async function streamInto(
       else replica.apply(subscription.readDeltas(body), limits.maxRows);
       live = true;
       stop();
-      if (deadlines.quietMs > 0)
+      if (deadlines.quietMs)
         stop = clock.after(deadlines.quietMs, () => channel.end({ code: 'CONNECTION_LOST' }, 4008));
       onFrame(kind);
       return undefined;
@@ -51,6 +51,6 @@ export async function streamInto(
   } finally {
     off();
     stop();
-    channel.end(undefined);
+    channel.end();
   }
 }

@@ -5,7 +5,7 @@ import type { Bytes } from './encode.js';
 import { EndpointError, isPassing } from './errors.js';
 import type { Link } from './link.js';
 import type { SubscriptionProfile } from './profile.js';
-import { Replica } from './replica.js';
+import { createReplica } from './replica.js';
 import { Scope } from './scope.js';
 import { streamInto } from './stream.js';
 
@@ -44,22 +44,19 @@ export interface Subscription extends AsyncIterableIterator<SubscriptionState, u
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-type Given = IteratorResult<SubscriptionState, undefined>;
-
-// An impossible delta: the stream may be sound, but this replica of it is not.
-const REBUILT = new Set<string | undefined>(['delta-index', 'delta-width', 'delta-before-snapshot']);
+// An impossible delta (not one outside the grammar): the stream may be sound, but this replica of it is not.
+const REBUILT = /^delta-[^g]/;
 
 export function openSubscription(
   link: Link,
   profile: SubscriptionProfile,
   payload: Bytes,
   signal: AbortSignal | undefined,
+  onOver: () => void,
 ): Subscription {
-  const { backoff, clock, emit, random } = link.settings;
-  const scope = new Scope();
-  const replica = new Replica();
-  const waiters: { readonly resolve: (given: Given) => void; readonly reject: (error: unknown) => void }[] =
-    [];
+  const { backoff, clock, emit, random } = link;
+  const scope = new Scope(link, signal);
+  const replica = createReplica();
   let state: Subscription['state'] = 'connecting';
   let channel: Channel | undefined;
   /** When the present socket was authenticated. */
@@ -69,6 +66,8 @@ export function openSubscription(
   /** Whether there is a state that no reader has been given. */
   let unseen = false;
   let failure: unknown;
+  /** Hands the next state, or the news that there is none, to the reader that waits. */
+  let hand: ((state?: SubscriptionState) => void) | undefined;
   let current: SubscriptionState | undefined;
 
   const isOver = (): boolean => state === 'ended' || state === 'failed';
@@ -92,12 +91,6 @@ export function openSubscription(
     return current;
   }
 
-  const give = (): Given => {
-    unseen = false;
-    return { done: false, value: latest() as SubscriptionState };
-  };
-  const done: Given = { done: true, value: undefined };
-
   function publish(frame: SubscriptionState['kind']): void {
     // A reader that skips a snapshot must still be told that there was one.
     if (frame === 'snapshot' || !unseen) kind = frame;
@@ -105,8 +98,10 @@ export function openSubscription(
       emit({ name: 'subscription-live', generation: ++generation, rows: replica.length });
     state = 'live';
     current = undefined;
-    unseen = true;
-    if (waiters.length > 0) waiters.shift()?.resolve(give());
+    unseen = hand === undefined;
+    const reader = hand;
+    hand = undefined;
+    reader?.(latest());
   }
 
   function end(error?: EndpointError | TypeError, byStream = false): void {
@@ -114,20 +109,26 @@ export function openSubscription(
     state = error === undefined ? 'ended' : 'failed';
     unseen &&= byStream;
     failure = error;
-    link.scopes.delete(scope);
-    link.subscriptions.delete(scope);
-    signal?.removeEventListener('abort', onAbort);
+    scope.leave();
+    onOver();
     emit({ name: 'subscription-ended', code: error instanceof EndpointError ? error.code : undefined });
-    for (const waiter of waiters.splice(0)) next().then(waiter.resolve, waiter.reject);
+    hand?.();
   }
 
-  async function next(): Promise<Given> {
-    if (unseen && state !== 'stale') return give();
-    if (!isOver()) return new Promise((resolve, reject) => waiters.push({ resolve, reject }));
-    const error = failure;
-    failure = undefined;
-    if (error !== undefined) throw error;
-    return done;
+  // A generator serves readers in their order, however many ask at once. One that waits is handed each state as it comes; one
+  // that comes later finds the newest.
+  async function* read(): AsyncGenerator<SubscriptionState, undefined, undefined> {
+    for (;;)
+      if (unseen && state !== 'stale') {
+        unseen = false;
+        yield latest() as SubscriptionState;
+      } else if (!isOver()) {
+        const next = await new Promise<SubscriptionState | undefined>((resolve) => {
+          hand = resolve;
+        });
+        if (next !== undefined) yield next;
+      } else if (failure === undefined) return undefined;
+      else throw failure;
   }
 
   /** One connection: null at the stream's own end, else what it was lost of. */
@@ -153,7 +154,7 @@ export function openSubscription(
       if (error === null) end(undefined, true);
       if (error === null || isOver()) return;
       const nowMs = clock.now();
-      if (REBUILT.has(error.reason)) {
+      if (REBUILT.test(error.reason ?? '')) {
         rebuiltMs = [...rebuiltMs.filter((ms) => nowMs - ms < 60_000), nowMs];
         if (rebuiltMs.length > backoff.rebuildsPerMinute)
           return end(link.error({ code: 'REBUILD_LIMIT' }, 'unknown'));
@@ -176,28 +177,25 @@ export function openSubscription(
     await channel?.closed;
   }
 
-  const onAbort = (): void => scope.end({ code: 'CANCELLED', cause: signal?.reason });
-  signal?.addEventListener('abort', onAbort);
   scope.onEnd((fault) => end(fault.code === 'CLOSED' ? undefined : link.error(fault, 'unknown')));
-  link.scopes.add(scope);
-  link.subscriptions.add(scope);
   // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
   run().catch((error: unknown) => end(error as TypeError));
 
+  const reader = read();
   return {
     get state() {
       return state;
     },
     latest,
     close,
-    next,
+    next: () => reader.next(),
     async return() {
       await close();
-      return done;
+      return reader.return(undefined);
     },
     [Symbol.asyncIterator]() {
       return this;
     },
-    [Symbol.asyncDispose ?? Symbol('asyncDispose')]: close,
+    [Symbol.asyncDispose ?? 'dispose']: close,
   } as Subscription;
 }

@@ -33,18 +33,12 @@ export function parseTsv(text: string, rules: TsvRules, limits: TsvLimits): Tabl
   if (end === 0) throw new FrameError('tsv-no-header');
   if (rules.finalLf === 'required' && !text.endsWith('\n')) throw new FrameError('tsv-final-lf');
   let lineEnd = indexOr(text, '\n', 0, end);
-  const columns: string[] = [];
+  const columns = text.slice(0, lineEnd).split('\t', limits.maxColumns + 1);
+  if (columns.length > limits.maxColumns) throw new FrameError('over-cap');
   // The next tab is looked for once and kept across lines: looked for again on every line, a body with one column and a
   // million rows would be scanned a million times to its end.
-  let tab = indexOr(text, '\t', 0, end);
-  let cell = 0;
-  for (; tab < lineEnd; tab = indexOr(text, '\t', cell, end)) {
-    columns.push(text.slice(cell, tab));
-    if (columns.length >= limits.maxColumns) throw new FrameError('over-cap');
-    cell = tab + 1;
-  }
-  columns.push(text.slice(cell, lineEnd));
-
+  let tab = indexOr(text, '\t', lineEnd, end);
+  let cell: number;
   const last = columns.length - 1;
   const rows: string[][] = [];
   for (cell = lineEnd + 1; cell < end; cell = lineEnd + 1) {

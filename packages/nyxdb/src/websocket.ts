@@ -5,10 +5,8 @@ import { must } from './require.js';
 export interface WebSocketLikeEvent {
   /** `message`: an ArrayBuffer, since `binaryType` says so; anything else is a violation. */
   readonly data?: unknown;
-  /** `close`: diagnostics only; it never decides alone whether to come back. */
+  /** `close`: 1009 is a message over a cap; no other decides anything. */
   readonly code?: number | undefined;
-  /** `error`: what the library threw, where it tells. */
-  readonly error?: unknown;
 }
 
 /** The part of the standard WebSocket that the client uses; ws, undici and every browser have it. */
@@ -30,6 +28,6 @@ export type WebSocketFactory = (url: string, protocols?: string[]) => WebSocketL
 /** @throws TypeError where the host has no WebSocket of its own (Node before 22). */
 export function hostWebSocket(): WebSocketFactory {
   const Host = globalThis.WebSocket;
-  must(Host, 'no WebSocket here: import @nn-runtime/nyxdb/node, or give the webSocket option');
+  must(Host, 'no WebSocket: import @nn-runtime/nyxdb/node or set webSocket');
   return (url, protocols) => new Host(url, protocols);
 }

@@ -17,6 +17,10 @@ export const wsFactory =
       perMessageDeflate: false,
       maxPayload: limits.maxResponseBytes + HEADER_BYTES,
     });
+    // ws refuses a message over the cap by an error and closes with 1009 towards the engine, but says 1006 here.
+    socket.on('error', (error: Error & { readonly code?: unknown }) => {
+      if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') socket.emit('close', 1009, Buffer.alloc(0));
+    });
     keepAlive(socket, clock);
     return socket;
   };
