@@ -64,8 +64,6 @@ async function calibrate(participant: Participant, turnMs: number): Promise<numb
 
 async function turn(participant: Participant, count: number): Promise<Omit<Measured, 'name'>> {
   await participant.before?.(count);
-  // What the preparation left behind is not this participant's.
-  globalThis.gc?.();
   const cpu = process.cpuUsage();
   const loop = mainThreadNs();
   const start = performance.now();
