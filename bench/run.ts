@@ -1,6 +1,8 @@
 /** `pnpm bench NAME`: runs one benchmark against the built packages. */
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  http: () => import('./http.js'),
+  identity: () => import('./identity.js'),
   query: () => import('./query.js'),
 };
 

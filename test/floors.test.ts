@@ -19,14 +19,14 @@ const sources = (folder: string): string[] =>
 const outside = (file: string): string[] => importsOf(file).filter((name) => !name.startsWith('.'));
 
 t.test('the lowest floor of core imports nothing', async (t) => {
-  for (const name of ['wire', 'errors', 'value', 'standard-schema']) {
+  for (const name of ['wire', 'errors', 'value', 'standard-schema', 'clock']) {
     t.strictSame(importsOf(`packages/core/src/${name}.ts`), [], name);
   }
 });
 
 t.test('core files import only from floors below their own', async (t) => {
   const floors: readonly (readonly string[])[] = [
-    ['wire', 'errors', 'value', 'standard-schema'],
+    ['wire', 'errors', 'value', 'standard-schema', 'clock'],
     [
       ...['header', 'claims', 'identity', 'options', 'key-set', 'body', 'http-answer', 'guard'],
       ...['trino-type', 'json', 'jsonable', 'decode', 'answer', 'result', 'rows', 'instant', 'fields'],

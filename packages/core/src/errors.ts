@@ -65,7 +65,12 @@ export abstract class RuntimeError extends Error {
   /** HTTP headers, in lower case, that belong to an answer made from this error. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(message: string, statusCode: number, headers: Record<string, string>, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    statusCode: number,
+    headers: Readonly<Record<string, string>>,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.statusCode = statusCode;
     this.headers = Object.freeze(headers);
@@ -101,9 +106,14 @@ export class ConfigurationError extends RuntimeError {
   }
 }
 
+const REJECTED_HEADERS = Object.freeze({
+  'cache-control': 'no-store',
+  'www-authenticate': 'NNumbers-Identity',
+});
+
 /**
  * 401: the identity header is present and does not check out. Whatever was read of the token by then is not to be trusted,
- * and none of it is here.
+ * and none of it is here. It carries no stack trace: strangers decide how often it is made, and `reason` says more.
  */
 export class IdentityRejectedError extends RuntimeError {
   readonly code = 'IDENTITY_ASSERTION_INVALID';
@@ -111,10 +121,11 @@ export class IdentityRejectedError extends RuntimeError {
   declare readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason) {
-    super('The identity of this request does not check out.', 401, {
-      'cache-control': 'no-store',
-      'www-authenticate': 'NNumbers-Identity',
-    });
+    // Walking the stack costs several times what the refusal itself does.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super('The identity of this request does not check out.', 401, REJECTED_HEADERS);
+    Error.stackTraceLimit = stackTraceLimit;
     Object.defineProperty(this, 'reason', { value: reason });
   }
 }

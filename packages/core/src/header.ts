@@ -64,6 +64,9 @@ export function oneHeaderValue(header: string | readonly string[] | undefined): 
 // Unpadded base64url. 64 bytes of signature leave 4 spare bits in the 86th character: only A, Q, g and w have them zero,
 // so each signature has one spelling (design I2).
 const COMPACT_JWS = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{85}[AQgw]$/;
+const SIGNATURE_CHARACTERS = 86;
+// A JSON object starts with a brace or white space: the first six bits of these are e, C, D and I in base64url.
+const STARTS_AS_JSON = /^[eCDI]/;
 const BLANK = /^[\s]*$/;
 const KEY_ID = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_ID_CHARACTERS}}$`);
 
@@ -76,14 +79,18 @@ export function readToken(value: string): UnverifiedToken {
   if (BLANK.test(value)) throw new IdentityRejectedError('empty');
   // A comma is in no JWS: this is several header lines that something on the way joined.
   if (value.includes(',')) throw new IdentityRejectedError('repeated');
+  const signatureStart = value.length - SIGNATURE_CHARACTERS;
+  // Noise is turned away before anything runs over the whole of it: a stranger decides how much there is.
+  if (value[signatureStart - 1] !== '.' || !STARTS_AS_JSON.test(value)) {
+    throw new IdentityRejectedError('malformed');
+  }
   if (!COMPACT_JWS.test(value)) throw new IdentityRejectedError('malformed');
   const payloadStart = value.indexOf('.') + 1;
-  const signatureStart = value.lastIndexOf('.') + 1;
-  const headerBytes = decodePart(value.slice(0, payloadStart - 1));
+  const header = value.slice(0, payloadStart - 1);
   const payloadBytes = decodePart(value.slice(payloadStart, signatureStart - 1));
   return {
     compact: value,
-    keyId: readKeyId(headerBytes),
+    keyId: keyIdOf(header),
     signingInput: Buffer.from(value.slice(0, signatureStart - 1), 'latin1'),
     unverifiedPayload: payloadBytes,
     signature: Buffer.from(value.slice(signatureStart), 'base64url'),
@@ -94,6 +101,14 @@ function decodePart(part: string): Buffer {
   // One character more than a multiple of four encodes no whole byte.
   if (part.length % 4 === 1) throw new IdentityRejectedError('malformed');
   return Buffer.from(part, 'base64url');
+}
+
+// As long as one key signs, all identities have one header, letter by letter: it is read once. Only what checked out is kept.
+let lastHeader = { text: '', keyId: '' };
+
+function keyIdOf(header: string): string {
+  if (header !== lastHeader.text) lastHeader = { text: header, keyId: readKeyId(decodePart(header)) };
+  return lastHeader.keyId;
 }
 
 function readKeyId(headerBytes: Buffer): string {

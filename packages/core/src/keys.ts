@@ -51,7 +51,8 @@ const TRUSTED_MS = 15 * 60_000;
 export class KeyStore {
   readonly #options: KeyStoreOptions;
   readonly #now: () => number;
-  readonly #environment: Promise<ReadonlyMap<string, ImportedKey>>;
+  #environment: ReadonlyMap<string, ImportedKey> | undefined;
+  readonly #imported: Promise<void>;
   readonly #backoff: Backoff;
   readonly #budget: FloodBudget;
   readonly #missing: MissingKeyIds;
@@ -66,7 +67,9 @@ export class KeyStore {
     this.#backoff = new Backoff(this.#now, options.random);
     this.#budget = new FloodBudget(this.#now);
     this.#missing = new MissingKeyIds(this.#now);
-    this.#environment = importKeys(options.environmentKeys, new Map());
+    this.#imported = importKeys(options.environmentKeys, new Map()).then((keys) => {
+      this.#environment = keys;
+    });
   }
 
   /**
@@ -74,8 +77,9 @@ export class KeyStore {
    * @throws IdentityRejectedError `unknown-key` when a good and fresh set lacks it.
    * @throws IdentityUnavailableError when no such set can be had now.
    */
-  async find(keyId: string): Promise<KeyObject> {
-    const environmentKey = (await this.#environment).get(keyId);
+  find(keyId: string): KeyObject | Promise<KeyObject> {
+    if (this.#environment === undefined) return this.#imported.then(() => this.find(keyId));
+    const environmentKey = this.#environment.get(keyId);
     if (environmentKey !== undefined) return environmentKey.key;
     const known = this.#trusted(keyId);
     if (known !== undefined) {

@@ -10,7 +10,7 @@ import {
   SignInRequiredError,
 } from './errors.js';
 import { publish } from './events.js';
-import { oneHeaderValue, readToken } from './header.js';
+import { oneHeaderValue, readToken, type UnverifiedToken } from './header.js';
 import { anonymous, type Identity, toPerson } from './identity.js';
 import { KeyStore, type KeyStoreStatus } from './keys.js';
 import { type Configuration, type RuntimeOptions, readConfiguration } from './options.js';
@@ -69,6 +69,7 @@ class ApplicationRuntime implements Runtime {
   readonly #readClaims: ClaimReader;
   readonly #verified: VerifiedIdentities<Caller>;
   readonly #closing = new AbortController();
+  #closed = false;
   readonly #broker: BrokerOptions;
   readonly #anonymous: Caller;
 
@@ -85,7 +86,7 @@ class ApplicationRuntime implements Runtime {
 
   async authenticate(header: string | readonly string[] | undefined): Promise<Caller> {
     try {
-      if (this.#closing.signal.aborted) throw new IdentityUnavailableError();
+      if (this.#closed) throw new IdentityUnavailableError();
       const value = oneHeaderValue(header);
       if (value === undefined) return this.#anonymous;
       const known = this.#verified.get(value);
@@ -96,7 +97,8 @@ class ApplicationRuntime implements Runtime {
         }
         this.#verified.forget(value);
       }
-      return await this.#verified.once(value, () => this.#verify(value));
+      const token = readToken(value);
+      return await this.#verified.once(token.compact, () => this.#verify(token));
     } catch (error) {
       this.#tellRefusal(error);
       throw error;
@@ -108,22 +110,25 @@ class ApplicationRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.#closing.abort();
     this.#keys.close();
     this.#verified.close();
   }
 
-  async #verify(value: string): Promise<VerifiedIdentity<Caller>> {
-    const token = readToken(value);
-    const key = await this.#keys.find(token.keyId);
+  async #verify(token: UnverifiedToken): Promise<VerifiedIdentity<Caller>> {
+    const found = this.#keys.find(token.keyId);
+    const key = found instanceof Promise ? await found : found;
     const verifiedPayload = await verifyToken(token, key);
     const { claims, payload } = this.#readClaims(verifiedPayload, this.#configuration.now());
-    const validity = { nbf: claims.nbf, exp: claims.exp };
+    // Of the token only its text is kept: a closure over the whole would keep its buffers as long as the identity.
+    const { compact, keyId } = token;
+    const { nbf, exp } = claims;
     const caller = createCaller(toPerson(claims, payload), (sql, options) =>
-      this.#query(token.compact, validity, sql, options),
+      this.#query(compact, { nbf, exp }, sql, options),
     );
     publish('nn-runtime:identity.verified', { cached: false });
-    return { compact: token.compact, caller, keyId: token.keyId, key, ...validity };
+    return { compact, caller, keyId, key, nbf, exp };
   }
 
   // Kept identities answer to clock and key set at each use, as a new one would.

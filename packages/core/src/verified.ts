@@ -45,14 +45,19 @@ export class VerifiedIdentities<C> {
   once(compact: string, verify: () => Promise<VerifiedIdentity<C>>): Promise<C> {
     const underWay = this.#underWay.get(compact);
     if (underWay !== undefined) return underWay.catch(throwOwnRefusal);
-    const verification = verify()
-      .then((verified) => {
-        if (!this.#closed) this.#kept?.set(signatureOf(compact), verified);
-        return verified.caller;
-      })
-      .finally(() => this.#underWay.delete(compact));
+    const verification = this.#keep(compact, verify);
     this.#underWay.set(compact, verification);
     return verification;
+  }
+
+  async #keep(compact: string, verify: () => Promise<VerifiedIdentity<C>>): Promise<C> {
+    try {
+      const verified = await verify();
+      if (!this.#closed) this.#kept?.set(signatureOf(compact), verified);
+      return verified.caller;
+    } finally {
+      this.#underWay.delete(compact);
+    }
   }
 
   /** Forgets everybody; what is still being verified will not be kept either. */
@@ -68,6 +73,7 @@ function throwOwnRefusal(error: unknown): never {
   throw error instanceof IdentityUnavailableError ? new IdentityUnavailableError() : error;
 }
 
+// The signature of a token that checked out is its last 86 characters.
 function signatureOf(compact: string): string {
-  return compact.slice(compact.lastIndexOf('.') + 1);
+  return compact.slice(-86);
 }

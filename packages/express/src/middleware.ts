@@ -73,10 +73,10 @@ export function nnumbers(options: NNumbersOptions = {}): NNumbersMiddleware {
 
 // Defined, not assigned: whatever an earlier middleware left there, a value or a setter, is replaced.
 function decorate(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
-  const property = { configurable: true, enumerable: true, writable: true };
-  Object.defineProperty(request, 'identity', { ...property, value: caller.identity });
-  Object.defineProperty(request, 'queryMesh', {
-    ...property,
-    value: endWithResponse(caller.queryMesh, response),
-  });
+  define(request, 'identity', caller.identity);
+  define(request, 'queryMesh', endWithResponse(caller.queryMesh, response));
+}
+
+function define(request: IncomingMessage, name: string, value: unknown): void {
+  Object.defineProperty(request, name, { configurable: true, enumerable: true, writable: true, value });
 }

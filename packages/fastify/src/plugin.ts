@@ -52,12 +52,16 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
   app.addHook('onError', async (request, _reply, error) => {
     if (error instanceof RuntimeError) uncaught.set(request, error);
   });
-  app.addHook('onSend', async (request, reply, body) => {
+  // With a callback: this runs for every answer, and a promise each is what it would cost most.
+  app.addHook('onSend', (request, reply, body, done) => {
     const error = uncaught.get(request);
-    if (error === undefined || body !== fastifyErrorBody(error)) return body;
+    if (error === undefined || body !== fastifyErrorBody(error)) {
+      done(null, body);
+      return;
+    }
     const answer = httpAnswerOf(error);
     reply.headers(answer.headers).header('content-length', Buffer.byteLength(answer.body ?? ''));
-    return answer.body;
+    done(null, answer.body);
   });
 
   if (options.runtime === undefined) app.addHook('onClose', () => runtime.close());
