@@ -11,7 +11,7 @@ import { environment, makeKey, NOW_MS, token } from '../test/tokens.js';
 import { answerBody, type Ids } from './answer-body.js';
 import { mediansOf, report } from './measure.js';
 
-/** Times both on one answer. The engine answers at once, so nothing hides what the call itself costs. */
+/** Times both on one answer. The server answers at once: no engine's time hides what the call itself costs. */
 export async function timeCalls(ids: Ids, rounds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'nn-bench-'));
   const file = join(folder, 'answer.json');

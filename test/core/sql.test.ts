@@ -317,6 +317,8 @@ const WRONG_CALLS: Record<string, () => unknown> = {
   'an array': () => call(['SELECT 1']),
   'a frozen array': () => call(frozen),
   'an array with raw': () => call(Object.assign(['SELECT 1'], { raw: ['SELECT 1'] })),
+  'a frozen array with raw that is not': () =>
+    call(Object.freeze(Object.assign(['SELECT 1'], { raw: ['SELECT 1'] }))),
   nothing: () => call(),
   'SQL made by its class': () => new Sql(Symbol('make'), 'SELECT 1'),
   'no name': () => sql.id(),

@@ -272,6 +272,8 @@ const MISFITS: readonly (readonly [string, string])[] = [
   ['map(bigint, varchar)', '{"x":"a"}'],
   ['map(boolean, varchar)', '{"yes":"a"}'],
   ['row(a bigint, b bigint)', '[1]'],
+  ['row(a bigint)', '[1,2]'],
+  ['row(a mystery, b mystery)', '[1]'],
   ['row(a bigint)', '{"a":1}'],
 ];
 

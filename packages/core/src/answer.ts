@@ -1,8 +1,9 @@
 /** The broker's body → columns and decoded rows, or one typed error without its text. */
 
-import { type Decoder, decoderOf, Inexact, Misfit, UnsafeBigint } from './decode.js';
+import { decoderOf } from './decode.js';
 import { QueryMeshError } from './errors.js';
 import { beginsWithLongInteger, type Exactness, parseJson, restore } from './json.js';
+import { type Decoder, Inexact, Misfit, UnsafeBigint } from './scalar.js';
 import { parseTrinoType } from './trino-type.js';
 import type { BigintForm, Value } from './value.js';
 

@@ -68,7 +68,7 @@ export function literalsOf(
   }
   const literals: string[] = [];
   for (let at = 0; at < length; at++) {
-    if (!Object.hasOwn(values, at)) throw new TypeError(`${what} has a hole`);
+    // A hole reads as undefined, which has no literal.
     literals.push(valueLiteral(values[at], fragmentText, depth));
   }
   return literals.join(', ');
