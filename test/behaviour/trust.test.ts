@@ -138,12 +138,10 @@ for (const door of doors) {
       },
     };
     for (const [name, answer] of Object.entries(slow)) {
-      const { broker, clock, take } = await scene(t, door, { keySetTimeoutMs: 40 });
+      const { broker, take } = await scene(t, door, { keySetTimeoutMs: 40 });
       broker.onKeys(answer);
       t.equal(await take(k2), 'keys-unavailable', name);
-      clock.nowMs += MINUTE_MS;
-      broker.onKeys(answerKeys(k2));
-      t.equal(await take(k2), 'person', `${name}, healed`);
+      t.equal(await take(k1), 'person', `${name}, and k1 counts`);
     }
   });
 }
