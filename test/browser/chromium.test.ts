@@ -53,6 +53,33 @@ t.test('a tab that is looked at again finds out by itself', async (t) => {
   t.same(complaints, []);
 });
 
+t.test('a page that is not looked at, and one that just loaded, ask nothing', async (t) => {
+  const { server, context } = await startApp(t);
+  const { page } = await openTab(context, `${server.url}/`);
+  const before = server.count('/.nnumbers/auth/session');
+  await page.evaluate(`{
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'));
+    dispatchEvent(new Event('online'));
+  }`);
+  // Whatever these started is out before the answer to a question that comes after it.
+  await page.evaluate('browser.getContext()');
+  t.equal(server.count('/.nnumbers/auth/session'), before);
+});
+
+t.test('a relative address means what it means to fetch, under a base element too', async (t) => {
+  const { server, context } = await startApp(t);
+  const { page } = await openTab(context, `${server.url}/`);
+  server.on('GET /based/data', json(200, 'based'));
+  await page.evaluate(
+    `document.head.append(Object.assign(document.createElement('base'), { href: '/based/' }))`,
+  );
+  t.same(await page.evaluate(`outcome(async () => (await browser.fetchWithSession('data')).json())`), {
+    value: 'based',
+  });
+});
+
 t.test('a page that came back from sign-in tells the other tabs', async (t) => {
   const { server, context } = await startApp(t);
   server.state.user = null;

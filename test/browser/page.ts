@@ -9,7 +9,7 @@ const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, im
 /** The strictest policy a careful application sets. Whatever the package does has to fit in it. */
 export const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; img-src data:; script-src 'self'; connect-src 'self'; base-uri 'none'",
+    "default-src 'none'; img-src data:; script-src 'self'; connect-src 'self'; base-uri 'self'",
   'referrer-policy': 'no-referrer',
 };
 
