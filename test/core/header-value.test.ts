@@ -1,0 +1,48 @@
+import { createRuntime, IdentityRejectedError, identityHeaderLines } from '@nn-runtime/core';
+import t from 'tap';
+import { environment, makeKey, NOW_MS, token } from '../tokens.js';
+
+const key = makeKey('k1');
+const runtime = createRuntime({ env: environment([key]), now: () => NOW_MS });
+const good = token(key);
+const kindOf = async (header: unknown): Promise<string> => {
+  const { identity } = await runtime.authenticate(header as string);
+  return identity.kind;
+};
+
+t.test('absent is anonymous: no value, no lines', async (t) => {
+  t.equal(await kindOf(undefined), 'anonymous');
+  t.equal(await kindOf([]), 'anonymous');
+});
+
+t.test('one value is that value, by itself or as the only line', async (t) => {
+  t.equal(await kindOf(good), 'person');
+  t.equal(await kindOf([good]), 'person');
+});
+
+t.test('what is neither text nor lines of text is refused, and is never absent', async (t) => {
+  const values = [null, 0, 1, true, false, {}, { 0: good, length: 1 }, () => good, Symbol.iterator];
+  for (const value of [...values, ...values.map((each) => [each]), [undefined], [[good]], new String(good)]) {
+    await t.rejects(kindOf(value), { name: 'IdentityRejectedError', reason: 'malformed', statusCode: 401 });
+  }
+});
+
+t.test('a refusal carries no stack frames, and leaves the limit as it was', async (t) => {
+  const limit = Error.stackTraceLimit;
+  const error: unknown = await runtime.authenticate('x').catch((reason: unknown) => reason);
+  t.ok(error instanceof IdentityRejectedError);
+  t.equal((error as Error).stack, 'IdentityRejectedError: The identity of this request does not check out.');
+  t.equal(Error.stackTraceLimit, limit);
+});
+
+t.test('headers are read from the lines Node kept, or else from what was parsed', async (t) => {
+  const name = 'x-nnumbers-identity';
+  t.strictSame(identityHeaderLines({ headers: {} }), []);
+  t.strictSame(identityHeaderLines({ headers: { [name]: 'a' } }), ['a']);
+  t.strictSame(identityHeaderLines({ headers: { [name]: ['a', 'b'] } }), ['a', 'b']);
+  t.strictSame(
+    identityHeaderLines({ headers: { [name]: 'a, b' }, rawHeaders: ['X-NNumbers-Identity', 'a', name, 'b'] }),
+    ['a', 'b'],
+  );
+  t.strictSame(identityHeaderLines({ headers: { [name]: 'a' }, rawHeaders: [] }), ['a']);
+});
