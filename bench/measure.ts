@@ -3,18 +3,25 @@
 /** A way of doing it. What it returns keeps the work from being optimised away. */
 export type Way = () => unknown;
 
+/** Processor time of this process, in milliseconds: what a busy machine changes least. */
+export const processorMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 /** Milliseconds of each way, the median of its rounds. A way may answer later: it is awaited. */
 export async function mediansOf(
   ways: Readonly<Record<string, Way>>,
   rounds: number,
+  clock: () => number = () => performance.now(),
 ): Promise<Map<string, number>> {
   const times = new Map<string, number[]>(Object.keys(ways).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {
     for (const [name, way] of Object.entries(ways)) {
       globalThis.gc?.();
-      const start = performance.now();
+      const start = clock();
       await way();
-      const milliseconds = performance.now() - start;
+      const milliseconds = clock() - start;
       // The first round warms up.
       if (round >= 0) times.get(name)?.push(milliseconds);
     }
