@@ -223,6 +223,18 @@ t.test('WebSockets', async (t) => {
     },
   );
 
+  t.test('close() ends open WebSockets and idle connections', async (t) => {
+    const other = await startPlatform({ apps: [{ id: 'shop', url: app.url }] });
+    const ws = new WebSocket(`${other.apps.shop.url.replace('http', 'ws')}/live`);
+    await once(ws, 'message');
+    const idle = connect(Number(new URL(other.brokerUrl).port), '127.0.0.1');
+    await once(idle, 'connect');
+    const ended = Promise.all([once(ws, 'close'), once(idle.resume(), 'close')]);
+    await other.close();
+    await ended;
+    await t.rejects(ask(other.brokerUrl), { code: 'ECONNREFUSED' });
+  });
+
   t.test('an anonymous upgrade has no identity, whatever it says', async (t) => {
     const ws = new WebSocket(`${address}/live`, { headers: { 'X-NNumbers-Identity': 'forged' } });
     await once(ws, 'message');

@@ -181,8 +181,9 @@ t.test('a second answer to one attempt is refused, though its code is fresh', as
   const first = (await person.visit(authorization)).headers.location ?? '';
   const second = (await person.visit(authorization)).headers.location ?? '';
   t.not(first, second);
+  const cookie = person.cookieHeader(second);
   t.equal((await person.visit(first)).status, 302);
-  t.equal((await person.visit(second)).status, 400);
+  t.equal((await person.visit(second, { headers: { cookie } })).status, 400);
 });
 
 t.test('a session of one application is nobody at another', async (t) => {

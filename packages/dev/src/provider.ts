@@ -120,9 +120,6 @@ function replacesPerson(context: KoaContextWithOIDC, people: readonly DevPerson[
   if (findPerson(people, hint)?.sub === session.accountId) return false;
   delete session.accountId;
   delete session.authorizations;
-  delete session.loginTs;
-  // Not in the published types: without it the session would not be saved.
-  Object.assign(session, { touched: true });
   return true;
 }
 
