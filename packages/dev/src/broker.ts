@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { answerJson, refuse } from './answer.js';
 import { checkIdentity } from './assertion.js';
+import type { Control } from './control.js';
 import { disturb } from './disturb.js';
 import { findPerson } from './people.js';
 import { readQueryRequest } from './query.js';
@@ -10,7 +11,7 @@ import type { Session } from './sessions.js';
 import type { PlatformState } from './state.js';
 
 /** The broker: the platform's two operations for an application (runtime protocol, "The Broker"). */
-export function createBroker(state: PlatformState, queryMesh: QueryMesh): Server {
+export function createBroker(state: PlatformState, queryMesh: QueryMesh, control: Control): Server {
   const server = createServer();
   server.on('request', (request, response) => {
     serve(request, response).catch(() => {
@@ -24,6 +25,7 @@ export function createBroker(state: PlatformState, queryMesh: QueryMesh): Server
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === '/v1/jwks') return jwks(request, response);
     if (path === '/v1/querymesh/query') return query(request, response);
+    if (await control(request, response)) return;
     refuse(response, 404, 'NOT_FOUND', 'the broker has no such path');
   }
 

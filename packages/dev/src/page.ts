@@ -7,7 +7,8 @@ const entities: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escapeHtml = (text: string): string =>
+/** Text as HTML text or attribute value. */
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 const style = `body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:3rem auto;padding:0 1rem;color:#1b1b1f;background:#fff}
@@ -15,10 +16,11 @@ button{display:block;width:100%;margin:.5rem 0;padding:.75rem 1rem;font:inherit;
 button:hover{background:#e6e6ee}button:focus-visible{outline:3px solid #1a56c4;outline-offset:2px}
 button span{display:block;color:#4a4a54}fieldset{border:0;margin:0;padding:0}`;
 
-function document(title: string, main: string): string {
+/** A whole page of the platform. `head` is put last into the head. */
+export function htmlDocument(title: string, main: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style>${head}</head>
 <body><main><h1>${escapeHtml(title)}</h1>
 ${main}
 <p><small>Local nNumbers platform for development: no passwords, no real people, not for production.</small></p></main></body>
@@ -43,7 +45,7 @@ export function signInPage(
     unknownHint === undefined
       ? ''
       : `<p role="alert">Nobody here is known as “${escapeHtml(unknownHint)}”.</p>\n`;
-  return document(
+  return htmlDocument(
     'Sign in',
     `${note}<form method="post" action="${escapeHtml(action)}"><fieldset><legend>Continue to <strong>${escapeHtml(appId)}</strong> as</legend>
 ${people.map(button).join('\n')}
@@ -53,4 +55,4 @@ ${people.map(button).join('\n')}
 
 /** The page for a sign-in that cannot go on. */
 export const faultPage = (message: string): string =>
-  document('Sign-in cannot go on', `<p>${escapeHtml(message)}</p>`);
+  htmlDocument('Sign-in cannot go on', `<p>${escapeHtml(message)}</p>`);

@@ -1,5 +1,6 @@
 import { refuse } from './answer.js';
 import { createBroker } from './broker.js';
+import { createControl } from './control.js';
 import { sessionCookie } from './cookies.js';
 import { createEdge } from './edge.js';
 import { createFaults, type PlatformFaults } from './faults.js';
@@ -81,7 +82,10 @@ export async function startPlatform<const Id extends string>(
       return server.port;
     };
 
-    const broker = await opened(listen(createBroker(state, queryMesh), ports.broker, 'broker'));
+    const faults = createFaults(state);
+    let brokerPort = 0;
+    const control = createControl(state, faults, () => brokerPort);
+    brokerPort = await opened(listen(createBroker(state, queryMesh, control), ports.broker, 'broker'));
     const iam = createIam();
     const iamUrl = `http://127.0.0.1:${await opened(listen(iam.server, ports.iam, 'iam'))}`;
     const edges: { id: Id; port: number; reservedPaths: ReservedPaths }[] = [];
@@ -108,7 +112,7 @@ export async function startPlatform<const Id extends string>(
       edge.reservedPaths = createReservedPaths({ state, appId, port, signIn });
     }
 
-    const brokerUrl = `http://127.0.0.1:${broker}`;
+    const brokerUrl = `http://127.0.0.1:${brokerPort}`;
     return {
       apps: record(
         edges.map(({ id, port }) => [
@@ -119,7 +123,7 @@ export async function startPlatform<const Id extends string>(
       brokerUrl,
       iamUrl,
       nyxdbUrl: undefined,
-      faults: createFaults(state),
+      faults,
       close,
       async signIn(email, appId) {
         const edge = edges.find(({ id }) => appId === undefined || id === appId);
