@@ -62,7 +62,9 @@ export class Catalog {
     }
     const view = this.#view(name);
     if (view === undefined) throw new RequestError(errorText.unknownEndpoint);
-    const granted = principal?.role === undefined ? undefined : view.grants[principal.role];
+    // Own properties only: a role named `constructor` has no grants.
+    const role = principal?.role ?? '';
+    const granted = Object.hasOwn(view.grants, role) ? view.grants[role] : undefined;
     if (!granted?.includes(operation === 'exec' ? 'read' : 'subscribe'))
       throw new RequestError(errorText.notGranted);
     return bindValues({ ...view, claims: [] }, parameters, principal);
@@ -79,7 +81,7 @@ function claimTypes({ name, using, parameters, claims }: Endpoint, providers: Pr
   const provider = providers.get(using);
   if (provider === undefined) throw new TypeError(`nyxdb: ${name} is USING ${using}, which is no provider`);
   const typed = claims.map((claim) => {
-    const type = provider.claims[claim];
+    const type = Object.hasOwn(provider.claims, claim) ? provider.claims[claim] : undefined;
     if (type === undefined) throw new TypeError(`nyxdb: ${using} has no claim ${claim}`);
     return { name: claim, type };
   });

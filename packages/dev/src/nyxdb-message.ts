@@ -17,7 +17,7 @@ export interface Table {
 }
 
 /**
- * - `check`: the statement is one SELECT whose parameters are all among `parameters`; the answer is its columns, without rows.
+ * - `check`: the statement is one SELECT whose parameters are all among `parameters`; the answer is empty.
  * - `select`: runs it.
  * - `write`: runs any statements, all of them or none; the answer is empty.
  */

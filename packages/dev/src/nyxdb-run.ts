@@ -1,4 +1,8 @@
 import {
+  BIGINT,
+  BOOLEAN,
+  DATE,
+  DOUBLE,
   type DuckDBConnection,
   DuckDBDateValue,
   DuckDBInstance,
@@ -6,6 +10,8 @@ import {
   DuckDBTimestampValue,
   type DuckDBValue,
   StatementType,
+  TIMESTAMP,
+  VARCHAR,
 } from '@duckdb/node-api';
 import { Refusal } from './engine-refusal.js';
 import { RowCapExceeded } from './engine-run.js';
@@ -14,6 +20,10 @@ import { encodeAt } from './trino-encode.js';
 import { trinoType } from './trino-type.js';
 
 const interruptAgainMs = 20;
+
+const duckTypes = { VARCHAR, BIGINT, DOUBLE, BOOLEAN, DATE, TIMESTAMP };
+
+const nothing: Table = { columns: [], rows: [] };
 
 /** Makes the empty in-memory database; nothing in it can reach a file, the network or another extension. */
 export async function openDatabase(): Promise<DuckDBInstance> {
@@ -63,11 +73,15 @@ export class Run {
       if (question.kind === 'check') {
         const unknown = names.find((name) => !question.parameters.includes(name));
         if (unknown !== undefined) throw new Refusal(`$${unknown} is neither a parameter nor a claim.`);
-        return { columns: columnNames(prepared), rows: [] };
+        return nothing;
       }
       // A declared parameter that the statement does not mention has no place to be bound to.
       const used = question.bindings.filter(({ name }) => names.includes(name));
-      prepared.bind(Object.fromEntries(used.map((binding) => [binding.name, duckValue(binding)])));
+      prepared.bind(
+        Object.fromEntries(used.map((binding) => [binding.name, duckValue(binding)])),
+        // Otherwise 5.0 would be bound as an integer.
+        Object.fromEntries(used.map(({ name, type }) => [name, duckTypes[type]])),
+      );
       return await this.#read(prepared, question.maxRows);
     } finally {
       clearInterval(this.#interrupts);
@@ -89,7 +103,7 @@ export class Run {
       for (let row = 0; row < chunk.rowCount; row++)
         rows.push(vectors.map(({ type, vector }) => cellOf(encodeAt(type, vector, row))));
     }
-    return { columns: columnNames(prepared), rows };
+    return { columns: result.columnNames(), rows };
   }
 
   #goOn(): void {
@@ -107,7 +121,7 @@ async function write(connection: DuckDBConnection, sql: string): Promise<Table> 
     await connection.run('ROLLBACK').catch(() => undefined);
     throw error;
   }
-  return { columns: [], rows: [] };
+  return nothing;
 }
 
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
@@ -120,9 +134,6 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
 
 const parameterNames = (prepared: DuckDBPreparedStatement): string[] =>
   Array.from({ length: prepared.parameterCount }, (_, index) => prepared.parameterName(index + 1));
-
-const columnNames = (prepared: DuckDBPreparedStatement): string[] =>
-  Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index));
 
 function duckValue({ type, text }: Binding): DuckDBValue {
   switch (type) {
