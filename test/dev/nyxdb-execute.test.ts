@@ -1,10 +1,12 @@
 import t from 'tap';
 import { engine } from './fixtures/wire.js';
 
+/** The example, for every test that changes nothing of it. */
+const example = await engine(t);
 const view = '7c1f4f0a-3a52-4c0e-9a35-0d1c6b1f2e01';
 
 t.test('the example: my_fills gives a person their own fills of one instrument', async (t) => {
-  const { as } = await engine(t);
+  const { as } = example;
   t.same(await (await as('local-ana')).ask(0x0b, 'my_fills\0BTC-USD'), [
     0,
     'fill_id\tinstrument\tside\tquantity\tprice\texecuted_at\n' +
@@ -17,7 +19,7 @@ t.test('the example: my_fills gives a person their own fills of one instrument',
 });
 
 t.test('an extra value makes the parameters invalid and overrides no claim', async (t) => {
-  const { as } = await engine(t);
+  const { as } = example;
   const wire = await as('local-ana');
   for (const payload of [
     'my_fills',
@@ -30,15 +32,14 @@ t.test('an extra value makes the parameters invalid and overrides no claim', asy
 
 t.test('parameters are validated against their types', async (t) => {
   const types = ['VARCHAR', 'BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP'] as const;
-  const { as } = await engine(t, {
-    endpoints: types.map((type) => ({
+  for (const type of types)
+    await example.nyxdb.publish({
       name: `echo_${type}`,
       using: 'app_sessions',
       parameters: [{ name: 'x', type }],
       sql: 'SELECT $x AS x, typeof($x) AS type',
-    })),
-  });
-  const wire = await as('local-ana');
+    });
+  const wire = await example.as('local-ana');
   const taken: [(typeof types)[number], string, string][] = [
     ['VARCHAR', '', ''],
     ['VARCHAR', "'; DROP TABLE fills; --", "'; DROP TABLE fills; --"],
@@ -196,14 +197,14 @@ t.test(
 );
 
 t.test('names are exact, and none is unknown in another way', async (t) => {
-  const { as } = await engine(t);
+  const { as } = example;
   const wire = await as('local-ana');
   for (const name of ['', 'MY_FILLS', 'my_fills ', 'fills', 'my_fills;', '__proto__', 'toString'])
     t.same(await wire.ask(0x0b, name), [1, 'dev: unknown endpoint'], JSON.stringify(name));
 });
 
 t.test('definitions at fault are refused with a reason', async (t) => {
-  const { nyxdb } = await engine(t);
+  const { nyxdb } = example;
   const endpoint = { name: 'e', using: 'app_sessions', sql: 'SELECT 1' };
   const x = { name: 'x', type: 'BIGINT' } as const;
   const cases: [object, RegExp][] = [

@@ -87,17 +87,21 @@ export const exampleSession = (person: DevPerson, organizationId: string): Sessi
 });
 
 /**
- * The `step`th change that keeps `my_fills_live` moving: two fills come, one changes, the oldest goes. Everybody has
- * the same changes, so that whoever looks sees something.
+ * The `step`th change that keeps `my_fills_live` moving: twice a fill comes, then the newest changes, then the oldest
+ * goes; for every person and instrument, so that whoever looks sees it.
  */
 export function exampleTick(step: number, people: readonly DevPerson[]): string {
-  const id = 100_000 + step * people.length;
+  const fills = people.flatMap(({ sub }, person) =>
+    instruments.map((_, index) =>
+      fill(99_999 + (step * people.length + person) * instruments.length + index, sub),
+    ),
+  );
   switch (step % 4) {
     case 2:
       return 'UPDATE fills SET price = price + 1 WHERE fill_id IN (SELECT max(fill_id) FROM fills GROUP BY user_id, instrument)';
     case 3:
       return 'DELETE FROM fills WHERE fill_id IN (SELECT min(fill_id) FROM fills GROUP BY user_id, instrument HAVING count(*) > 5)';
     default:
-      return `INSERT INTO fills VALUES ${people.map(({ sub }, index) => fill(id + index, sub)).join(', ')}`;
+      return `INSERT INTO fills VALUES ${fills.join(', ')}`;
   }
 }
