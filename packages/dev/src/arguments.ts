@@ -21,7 +21,7 @@ Usage: nn-dev [options] [-- COMMAND ...]
   --app URL           where your application listens (default http://127.0.0.1:3000)
   --port N            the address people use: the edge (default 8080)
   --broker-port N     the broker: keys and QueryMesh queries (default 8090)
-  --nyxdb-port N      kept for the NYXDB engine, which this version does not have (default 8091)
+  --nyxdb-port N      the NYXDB engine (default 8091)
   --iam-port N        the sign-in pages (default 8092)
   --people FILE       who can sign in: JSON, [{ "sub", "name"?, "email"?, "preferred_username"?, "email_verified"? }]
   --help              this text

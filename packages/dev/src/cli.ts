@@ -42,7 +42,7 @@ async function main(options: Arguments): Promise<void> {
   const people = await readPeopleFile(options.people);
   const platform = await startPlatform({
     apps: [{ id: 'app_local', url: options.app, port: options.port }],
-    ports: { broker: options.brokerPort, iam: options.iamPort },
+    ports: { broker: options.brokerPort, nyxdb: options.nyxdbPort, iam: options.iamPort },
     people,
   });
   const app = platform.apps.app_local;
@@ -50,6 +50,7 @@ async function main(options: Arguments): Promise<void> {
   your application  ${app.url}  (relayed to ${options.app})
   sign-in           ${app.url}/.nnumbers/auth/login
   broker            ${platform.brokerUrl}
+  NYXDB engine      ${platform.nyxdbUrl}
   IAM               ${platform.iamUrl}
 `);
 

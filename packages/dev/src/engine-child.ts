@@ -1,15 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { SqlEngineError } from './engine-error.js';
-import type { EncodedResult, FromProcess, ToProcess } from './engine-message.js';
+import type { FromProcess, ToProcess } from './engine-message.js';
 
 /** The variables that a native library may need; nothing else of this process's environment goes along. */
 const inherited = ['PATH', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMPDIR'];
 
 const startDeadlineMs = 30_000;
 
-interface Waiting {
-  resolve(result: EncodedResult): void;
+interface Waiting<Result> {
+  resolve(result: Result): void;
   reject(error: SqlEngineError): void;
 }
 
@@ -18,9 +18,9 @@ interface Waiting {
  * libuv's pool, after which every file and name look-up of the process waits, and because a crash of native
  * code takes its process along.
  */
-export class EngineChild {
+export class EngineChild<Question extends { readonly id: number }, Result> {
   readonly #process: ChildProcess;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, Waiting<Result>>();
   /** Settles when the process is gone. */
   readonly exited: Promise<void>;
 
@@ -31,18 +31,22 @@ export class EngineChild {
       child.once('error', () => resolve());
     });
     void this.exited.then(() => this.#end());
-    child.on('message', (message) => this.#receive(message as FromProcess));
+    child.on('message', (message) => this.#receive(message as FromProcess<Result>));
   }
 
   /**
    * Starts a process and waits until it can take statements.
    *
+   * @param entry - the process's own file, beside this one.
    * @throws {@link SqlEngineError} `CRASHED` when it cannot.
    */
-  static async start(threads: number): Promise<EngineChild> {
+  static async start<Question extends { readonly id: number }, Result>(
+    entry: 'engine-process.js' | 'nyxdb-process.js',
+    threads: number,
+  ): Promise<EngineChild<Question, Result>> {
     const env: NodeJS.ProcessEnv = { UV_THREADPOOL_SIZE: String(threads) };
     for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name];
-    const forked = fork(fileURLToPath(new URL('./engine-process.js', import.meta.url)), [], {
+    const forked = fork(fileURLToPath(new URL(entry, import.meta.url)), [], {
       env,
       // A loader or an inspector port of this process is none of the child's business.
       execArgv: [],
@@ -50,7 +54,7 @@ export class EngineChild {
       // Whatever native code prints could quote a statement: nobody listens.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const child = new EngineChild(forked);
+    const child = new EngineChild<Question, Result>(forked);
     try {
       await child.#ready();
       return child;
@@ -65,11 +69,11 @@ export class EngineChild {
     return this.#process.connected && this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Runs one statement; rejects with `QUERY_FAILED`, `ROW_CAP` or `CRASHED`. */
-  run(id: number, sql: string, maxRows: number): Promise<EncodedResult> {
+  /** Has one statement run; rejects with `QUERY_FAILED`, `ROW_CAP` or `CRASHED`. */
+  run(question: Question): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#send({ kind: 'query', id, sql, maxRows });
+      this.#waiting.set(question.id, { resolve, reject });
+      this.#send(question);
     });
   }
 
@@ -92,7 +96,7 @@ export class EngineChild {
       void this.exited.then(() => fail('its process ended'));
       this.#process.once('message', (message) => {
         clearTimeout(timer);
-        const first = message as FromProcess;
+        const first = message as FromProcess<Result>;
         if (first.kind === 'ready') resolve();
         else fail(first.kind === 'unready' ? first.message : 'it said something else first');
       });
@@ -100,7 +104,7 @@ export class EngineChild {
     });
   }
 
-  #receive(message: FromProcess): void {
+  #receive(message: FromProcess<Result>): void {
     if (message.kind === 'ready' || message.kind === 'unready') return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
@@ -108,7 +112,7 @@ export class EngineChild {
     else waiting?.reject(new SqlEngineError(message.code, message.message));
   }
 
-  #send(message: ToProcess): void {
+  #send(message: ToProcess<Question>): void {
     // A failed send means that the process is going: its exit answers everything that waits.
     if (this.#process.connected) this.#process.send(message, () => {});
   }

@@ -13,14 +13,20 @@ export interface EncodedResult {
   rowCount: number;
 }
 
-/** To the process. `cancel` is answered by the end of the query it names. */
-export type ToProcess =
-  | { kind: 'query'; id: number; sql: string; maxRows: number }
-  | { kind: 'cancel'; id: number };
+/** What the process of the built-in tables is asked. */
+export interface Query {
+  readonly kind: 'query';
+  readonly id: number;
+  readonly sql: string;
+  readonly maxRows: number;
+}
 
-/** From the process: first `ready` or `unready`, then one answer to each query. */
-export type FromProcess =
+/** To a process. `cancel` is answered by the end of the question it names. */
+export type ToProcess<Question = Query> = Question | { readonly kind: 'cancel'; readonly id: number };
+
+/** From a process: first `ready` or `unready`, then one answer to each question. */
+export type FromProcess<Result = EncodedResult> =
   | { kind: 'ready' }
   | { kind: 'unready'; message: string }
-  | { kind: 'result'; id: number; result: EncodedResult }
+  | { kind: 'result'; id: number; result: Result }
   | { kind: 'failed'; id: number; code: 'QUERY_FAILED' | 'ROW_CAP'; message: string };

@@ -1,6 +1,6 @@
 import { EngineChild } from './engine-child.js';
 import { SqlEngineError } from './engine-error.js';
-import type { EncodedResult, ResultColumn } from './engine-message.js';
+import type { EncodedResult, Query, ResultColumn } from './engine-message.js';
 
 export { SqlEngineError, type SqlEngineErrorCode } from './engine-error.js';
 
@@ -39,6 +39,8 @@ export interface SqlEngineOptions {
   graceMs?: number | undefined;
 }
 
+type Child = EngineChild<Query, EncodedResult>;
+
 interface Job {
   readonly id: number;
   readonly sql: string;
@@ -67,7 +69,7 @@ class ChildEngine implements SqlEngine {
   readonly #graceMs: number;
   readonly #queue: Job[] = [];
   readonly #running = new Set<Job>();
-  #child: Promise<EngineChild> | undefined;
+  #child: Promise<Child> | undefined;
   #closed = false;
   #lastId = 0;
 
@@ -141,7 +143,7 @@ class ChildEngine implements SqlEngine {
       const child = await this.#living();
       // Ended while the process was started again: it must not run now.
       if (job.settled) return aborted();
-      return await child.run(job.id, job.sql, job.maxRows);
+      return await child.run({ kind: 'query', id: job.id, sql: job.sql, maxRows: job.maxRows });
     } catch (error) {
       return error instanceof SqlEngineError
         ? error
@@ -169,13 +171,13 @@ class ChildEngine implements SqlEngine {
   }
 
   /** The living process: the same for everybody, and a new one after a crash. */
-  #living(): Promise<EngineChild> {
+  #living(): Promise<Child> {
     if (this.#closed) return Promise.reject(new SqlEngineError('CLOSED', 'The SQL engine was closed.'));
     if (this.#child !== undefined) return this.#child;
     const forget = () => {
       if (this.#child === starting) this.#child = undefined;
     };
-    const starting = EngineChild.start(this.#maxConcurrent + 4);
+    const starting: Promise<Child> = EngineChild.start('engine-process.js', this.#maxConcurrent + 4);
     this.#child = starting;
     starting.then((child) => child.exited.then(forget), forget);
     return starting;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type NyxdbOptions, type ReadNyxdbOptions, readNyxdbOptions } from './nyxdb-options.js';
 import { type DevPerson, defaultPeople, readPeople } from './people.js';
 import type { DevOrganization } from './state.js';
 
@@ -16,7 +17,7 @@ export interface PlatformOptions<Id extends string = string> {
     /** The edge's port; default 0, any free one. */
     readonly port?: number | undefined;
   }[];
-  /** Ports of the other parts; default 0, any free one. `nyxdb` is not used: this version has no NYXDB engine yet. */
+  /** Ports of the other parts; default 0, any free one. */
   readonly ports?:
     | {
         readonly broker?: number | undefined;
@@ -28,6 +29,8 @@ export interface PlatformOptions<Id extends string = string> {
   readonly people?: readonly DevPerson[] | undefined;
   /** The organization of everybody; default `{ id: 'org_local', slug: 'local' }`. */
   readonly organization?: DevOrganization | undefined;
+  /** The NYXDB engine; default the example, with the table `fills` and the endpoint `my_fills`. */
+  readonly nyxdb?: NyxdbOptions | undefined;
   /** The platform's clock, in milliseconds since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -46,9 +49,10 @@ const optionsSchema = z.object({
 /** The options with their defaults. */
 export interface ReadOptions<Id extends string> {
   readonly apps: readonly { id: Id; application: URL | undefined; port: number }[];
-  readonly ports: { broker: number; iam: number };
+  readonly ports: { broker: number; iam: number; nyxdb: number };
   readonly people: readonly DevPerson[];
   readonly organization: DevOrganization;
+  readonly nyxdb: ReadNyxdbOptions;
   readonly now: () => number;
 }
 
@@ -68,6 +72,7 @@ export function readOptions<Id extends string>(options: PlatformOptions<Id>): Re
     ports,
     organization,
     people: readPeople(options.people ?? defaultPeople),
+    nyxdb: readNyxdbOptions(options.nyxdb ?? {}),
     now: options.now ?? Date.now,
   };
 }

@@ -7,6 +7,8 @@ import { createFaults, type PlatformFaults } from './faults.js';
 import { createIam } from './iam.js';
 import { signIdentity } from './identity.js';
 import { type Listening, listen } from './listen.js';
+import { createNyxdb } from './nyxdb.js';
+import type { Nyxdb } from './nyxdb-operate.js';
 import { type PlatformOptions, readOptions } from './options.js';
 import { findPerson } from './people.js';
 import { createQueryMesh } from './querymesh.js';
@@ -36,8 +38,8 @@ export interface Platform<Id extends string = string> {
   readonly apps: Readonly<Record<Id, PlatformApp>>;
   readonly brokerUrl: string;
   readonly iamUrl: string;
-  /** The address of the NYXDB engine; undefined, because this version has none yet. */
-  readonly nyxdbUrl: string | undefined;
+  /** The address of the NYXDB engine: `ws://127.0.0.1:` and its port. */
+  readonly nyxdbUrl: string;
   /**
    * Signs a person in for real, through the edge and the IAM.
    *
@@ -50,12 +52,14 @@ export interface Platform<Id extends string = string> {
   signIn(email: string, appId?: Id | undefined): Promise<{ cookie: string; identity: string }>;
   /** Makes the platform misbehave. */
   readonly faults: PlatformFaults;
-  /** Ends every server and connection, and the SQL engine. Keys, sessions and sign-ons are forgotten. */
+  /** The NYXDB engine, from its operator's side. */
+  readonly nyxdb: Nyxdb;
+  /** Ends every server and connection, and the SQL engines. Keys, sessions and sign-ons are forgotten. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a local platform: an edge for each application, one IAM, one broker and one SQL engine, all on 127.0.0.1,
+ * Starts a local platform: an edge for each application, one IAM, one broker, one SQL engine and one NYXDB engine, all on 127.0.0.1,
  * with keys in memory. For development and tests, never for production.
  *
  * @throws TypeError for options at fault, {@link PortInUseError} for a port that is taken, and Error when
@@ -66,7 +70,7 @@ export async function startPlatform<const Id extends string>(
 ): Promise<Platform<Id>> {
   if (process.env.NODE_ENV === 'production')
     throw new Error('the local platform signs anybody in: it does not start with NODE_ENV=production');
-  const { apps, ports, people, organization, now } = readOptions(options);
+  const { apps, ports, people, organization, nyxdb: nyxdbOptions, now } = readOptions(options);
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     await Promise.all(closing.splice(0).map((end) => end()));
@@ -86,6 +90,13 @@ export async function startPlatform<const Id extends string>(
     let brokerPort = 0;
     const control = createControl(state, faults, () => brokerPort);
     brokerPort = await opened(listen(createBroker(state, queryMesh, control), ports.broker, 'broker'));
+    const nyxdb = await createNyxdb(nyxdbOptions, {
+      people,
+      organizationId: organization.id,
+      sessions: state.sessions,
+    });
+    closing.push(() => nyxdb.close());
+    const nyxdbPort = await opened(listen(nyxdb.server, ports.nyxdb, 'nyxdb'));
     const iam = createIam();
     const iamUrl = `http://127.0.0.1:${await opened(listen(iam.server, ports.iam, 'iam'))}`;
     const edges: { id: Id; port: number; reservedPaths: ReservedPaths }[] = [];
@@ -122,7 +133,8 @@ export async function startPlatform<const Id extends string>(
       ),
       brokerUrl,
       iamUrl,
-      nyxdbUrl: undefined,
+      nyxdbUrl: `ws://127.0.0.1:${nyxdbPort}`,
+      nyxdb: nyxdb.nyxdb,
       faults,
       close,
       async signIn(email, appId) {

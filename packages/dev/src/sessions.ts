@@ -22,6 +22,8 @@ export interface Sessions {
   end(session: Session): void;
   /** Ends every session that the test holds for; gives how many there were. */
   endWhere(test: (session: Session) => boolean): number;
+  /** Has the listener called with every session that ends. */
+  onEnd(listener: (session: Session) => void): void;
 }
 
 const lifetimeMs = 12 * 60 * 60 * 1000;
@@ -31,10 +33,12 @@ const maxSessions = 10_000;
 export function createSessions(nowMs: () => number): Sessions {
   const bySid = new Map<string, Session>();
   const byCookie = new Map<string, Session>();
+  const listeners: ((session: Session) => void)[] = [];
 
   function end(session: Session): void {
     bySid.delete(session.sid);
     byCookie.delete(session.cookie);
+    for (const listener of listeners) listener(session);
   }
 
   function live(session: Session | undefined): Session | undefined {
@@ -70,5 +74,6 @@ export function createSessions(nowMs: () => number): Sessions {
       for (const session of ended) end(session);
       return ended.length;
     },
+    onEnd: (listener) => void listeners.push(listener),
   };
 }
