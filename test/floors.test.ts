@@ -43,7 +43,7 @@ t.test('core files import only from floors below their own', async (t) => {
       ],
       ...['sql', 'sql-literal', 'sql-scan', 'sql-seam', 'sql-template', 'sql-value', 'query', 'disconnect'],
     ],
-    ['key-fetch', 'pace', 'events', 'keys', 'verify', 'verified', 'broker'],
+    ['key-fetch', 'pace', 'events', 'keys', 'verify', 'verified', 'broker', 'call-limit', 'gate', 'retry'],
     ['runtime'],
     ['index'],
   ];

@@ -69,7 +69,7 @@ t.test('a write that changes nothing for a subscriber sends nothing', async (t) 
   t.same((await wire.answer()).body, '+\t3\t4\td\n');
 });
 
-t.test('deltas always lead to what a new subscriber is told', async (t) => {
+t.test('deltas always lead to what a new subscriber is told', async () => {
   const { nyxdb, as } = await fresh();
   const apply = (rows: string[], body: string): string[] => {
     const next = [...rows];

@@ -1,14 +1,16 @@
-import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import { BodyTooLargeError, readBody } from './body.js';
+import { limitCall } from './call-limit.js';
 import {
   type BrokerRefusalCode,
   QueryMeshError,
   type QueryMeshErrorDetails,
   SignInRequiredError,
 } from './errors.js';
+import type { QueryGate } from './gate.js';
 import { parseJsonObject } from './header.js';
 import type { QueryRequest } from './query.js';
+import { repeatRefused } from './retry.js';
 import { IDENTITY_HEADER } from './wire.js';
 
 /** What a call to the broker needs besides the query. */
@@ -18,6 +20,13 @@ export interface BrokerOptions {
   readonly maxResponseBytes: number;
   /** Aborts when the runtime closes. */
   readonly closing: AbortSignal;
+  /** Bounds the queries under way at once. */
+  readonly gate: QueryGate;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** The broker's answer to a query that succeeded, still bytes. */
@@ -43,7 +52,7 @@ const STATUSES_OF_REFUSAL: Readonly<Record<BrokerRefusalCode, readonly number[]>
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
- * Sends one query, once, with the identity of the person who asks and nothing else (contract: "no path falls back to an
+ * Sends one query, once unless its `retry` says otherwise, with the identity of the person who asks and nothing else (contract: "no path falls back to an
  * application credential").
  * @throws SignInRequiredError, QueryMeshError
  */
@@ -57,11 +66,31 @@ export async function askBroker(
   if (options.closing.aborted) throw new QueryMeshError('QUERYMESH_ABORTED');
   const limit = limitCall(request, options.closing);
   try {
-    return await Promise.race([limit.passed, send(compactIdentity, request, options, limit.signal)]);
+    return await Promise.race([limit.passed, admit(compactIdentity, request, options, limit.signal)]);
   } catch (error) {
     throw limit.reason() ?? toQueryError(error);
   } finally {
     limit.release();
+  }
+}
+
+async function admit(
+  compactIdentity: string,
+  request: QueryRequest,
+  options: BrokerOptions,
+  signal: AbortSignal,
+): Promise<BrokerAnswer> {
+  const leave = await options.gate.enter(signal);
+  try {
+    return await repeatRefused(
+      () =>
+        send(compactIdentity, request, options, signal).catch((error) => Promise.reject(toQueryError(error))),
+      request,
+      options,
+      signal,
+    );
+  } finally {
+    leave();
   }
 }
 
@@ -124,7 +153,7 @@ function toQueryError(error: unknown): Error {
 
 // Only the name of the fault (ECONNREFUSED): the error itself may hold the request, and with it the SQL and the identity.
 function causeOf(systemCode: string | undefined): QueryMeshErrorDetails {
-  return systemCode === undefined ? {} : { cause: new Error(systemCode) };
+  return { cause: new Error(systemCode ?? 'FETCH_FAILED') };
 }
 
 function codeBelow(error: unknown): string | undefined {
@@ -133,48 +162,4 @@ function codeBelow(error: unknown): string | undefined {
     if (typeof code === 'string' && /^[A-Z][A-Z_0-9]{2,40}$/.test(code)) return code;
   }
   return undefined;
-}
-
-interface CallLimit {
-  /** Given to fetch. */
-  readonly signal: AbortSignal;
-  /** Rejects when the call is over, even if fetch does not listen to its signal. */
-  readonly passed: Promise<never>;
-  /** Why the call is over, if it is. */
-  reason(): QueryMeshError | undefined;
-  release(): void;
-}
-
-// Deadline, the caller's signal and the runtime's end, in one. AbortSignal.any would keep listeners on a long-lived signal.
-function limitCall(request: QueryRequest, closing: AbortSignal): CallLimit {
-  const controller = new AbortController();
-  let reason: QueryMeshError | undefined;
-  let reject: (error: QueryMeshError) => void = () => undefined;
-  const passed = new Promise<never>((_resolve, rejectPassed) => {
-    reject = rejectPassed;
-  });
-  passed.catch(() => undefined);
-  const end = (error: QueryMeshError): void => {
-    if (reason !== undefined) return;
-    reason = error;
-    reject(error);
-    controller.abort();
-  };
-  const onAbort = (): void => end(new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal?.reason }));
-  const onClosing = (): void => end(new QueryMeshError('QUERYMESH_ABORTED'));
-  const timer = setTimeout(() => end(new QueryMeshError('QUERYMESH_TIMEOUT')), request.timeoutMs);
-  // Many queries under one signal are no leak: each takes its listener back.
-  setMaxListeners(0, closing, ...(request.signal === undefined ? [] : [request.signal]));
-  request.signal?.addEventListener('abort', onAbort, { once: true });
-  closing.addEventListener('abort', onClosing, { once: true });
-  return {
-    signal: controller.signal,
-    passed,
-    reason: () => reason,
-    release() {
-      clearTimeout(timer);
-      request.signal?.removeEventListener('abort', onAbort);
-      closing.removeEventListener('abort', onClosing);
-    },
-  };
 }

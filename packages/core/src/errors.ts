@@ -246,6 +246,8 @@ export class QueryMeshError extends RuntimeError {
   readonly retryable: boolean;
   /** What to do, in the contract's words. */
   readonly advice: string;
+  /** What the broker's Retry-After asked for, in seconds, if it sent one. */
+  readonly retryAfterSeconds: number | undefined;
   /** The broker's own message, if it sent one. It may quote the SQL, so it is not enumerable and nothing prints it by itself. */
   declare readonly brokerMessage: string | undefined;
 
@@ -263,6 +265,7 @@ export class QueryMeshError extends RuntimeError {
     this.code = code;
     this.retryable = known.retryable;
     this.advice = known.advice;
+    this.retryAfterSeconds = details.retryAfterSeconds;
     Object.defineProperty(this, 'brokerMessage', { value: details.brokerMessage });
   }
 }

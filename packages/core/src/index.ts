@@ -23,7 +23,7 @@ export { type HttpAnswer, httpAnswerOf } from './http-answer.js';
 export { type Anonymous, anonymous, assertPerson, type Identity, isPerson, type Person } from './identity.js';
 export { type InstantLike, toInstant } from './instant.js';
 export type { Refusal, RuntimeOptions } from './options.js';
-export type { QueryMesh, QueryOptions } from './query.js';
+export type { QueryMesh, QueryOptions, RetryOptions } from './query.js';
 export type { ObjectsOptions, QueryResult, RowObject } from './result.js';
 export type { RowOf } from './rows.js';
 export { type Caller, createRuntime, type Runtime, type RuntimeStatus } from './runtime.js';

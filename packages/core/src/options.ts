@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ConfigurationError, type ConfigurationFault, type RefusalReason } from './errors.js';
 import { type KeySetProblem, readKeySet, type VerificationJwk } from './key-set.js';
+import { problemOfRetry, type RetryOptions } from './query.js';
 import { KEY_SET_PATH, MAX_CLOCK_TOLERANCE_SECONDS, QUERY_PATH } from './wire.js';
 
 /** An identity that was refused. */
@@ -26,6 +28,14 @@ export interface RuntimeOptions {
   readonly maxResponseBytes?: number | undefined;
   /** How long a query may take when its call does not say, in milliseconds. Default 120,000. */
   readonly timeoutMs?: number | undefined;
+  /** Whether queries that were refused for the moment are sent again, when their call does not say. Default: they are not. */
+  readonly retry?: RetryOptions | undefined;
+  /** How many queries may be under way at once. Default 64. */
+  readonly maxConcurrentQueries?: number | undefined;
+  /** How many more may wait for their turn; one more is QUERYMESH_UNAVAILABLE at once. Default 256. */
+  readonly maxQueuedQueries?: number | undefined;
+  /** How long one may wait for its turn, in milliseconds, before it is QUERYMESH_UNAVAILABLE. Default 5,000. */
+  readonly maxQueueMs?: number | undefined;
   /** How long one question for the broker's keys may take, headers and body together, in milliseconds, at most 5,000. Default 5,000. */
   readonly keySetTimeoutMs?: number | undefined;
   /** The HTTP client. Default `globalThis.fetch`. */
@@ -34,6 +44,8 @@ export interface RuntimeOptions {
   readonly now?: (() => number) | undefined;
   /** Randomness in [0, 1), for the jitter of pauses. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
+  /** How to wait before a query is sent again, for tests; must end early, in any way, when the signal aborts. Default: a timer. */
+  readonly wait?: ((milliseconds: number, signal: AbortSignal) => Promise<void>) | undefined;
   /** Told of every refused identity. What it throws or rejects with is reported as a process warning and changes nothing. */
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
@@ -51,6 +63,11 @@ export interface Configuration {
   readonly maxIdentities: number;
   readonly maxResponseBytes: number;
   readonly timeoutMs: number;
+  readonly retry: RetryOptions | undefined;
+  readonly maxConcurrentQueries: number;
+  readonly maxQueuedQueries: number;
+  readonly maxQueueMs: number;
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly keySetTimeoutMs: number;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
@@ -76,6 +93,19 @@ const optionsSchema = z.object({
   maxIdentities: count(0, 10_000_000).default(10_000),
   maxResponseBytes: count(1, 2 ** 31 - 1).default(256 * 1024 * 1024),
   timeoutMs: count(1, LARGEST_TIMER_MS).default(120_000),
+  retry: z
+    .custom<RetryOptions>()
+    .check((context) => {
+      const message = problemOfRetry(context.value);
+      if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
+    })
+    .optional(),
+  maxConcurrentQueries: count(1, 100_000).default(64),
+  maxQueuedQueries: count(0, 1_000_000).default(256),
+  maxQueueMs: count(1, LARGEST_TIMER_MS).default(5_000),
+  wait: aFunction<Configuration['wait']>().default(
+    () => (milliseconds: number, signal: AbortSignal) => setTimeout(milliseconds, undefined, { signal }),
+  ),
   keySetTimeoutMs: count(1, 5_000).default(5_000),
   fetch: aFunction<typeof globalThis.fetch>().default(() => globalThis.fetch),
   now: aFunction<() => number>().default(() => Date.now),
@@ -126,6 +156,7 @@ export function readConfiguration(options: RuntimeOptions = {}): Configuration {
   const brokerUrl = environment.data.NNUMBERS_BROKER_URL.replace(/\/+$/, '');
   return {
     ...given.data,
+    retry: given.data.retry,
     issuer: environment.data.NNUMBERS_IDENTITY_ISSUER,
     applicationId: environment.data.NNUMBERS_APP_ID,
     organizationId: environment.data.NNUMBERS_ORG_ID,

@@ -6,6 +6,20 @@ import type { StandardSchemaV1 } from './standard-schema.js';
 import type { BigintForm } from './value.js';
 import { MAX_ROWS } from './wire.js';
 
+/**
+ * Sending a query again. Only after a 503 (QUERYMESH_UNAVAILABLE, APPLICATION_IDENTITY_NOT_READY): the broker did not run it, or no connection
+ * was made. Never after a time-out or an abort, and never past `timeoutMs`, which is of all attempts together.
+ */
+export interface RetryOptions {
+  /** How often the query is sent, the first time included: 1 to 10. */
+  readonly attempts: number;
+  /**
+   * Longest pause before the next attempt, in milliseconds: 0 to 60,000. The pause is random between nothing and 100 ms, doubled each time up to
+   * this ("full jitter"); a Retry-After is waited for, and when it asks for longer than this the refusal stands.
+   */
+  readonly maxDelayMs: number;
+}
+
 /** What one query may be told. */
 export interface QueryOptions<S extends StandardSchemaV1 | undefined = undefined> {
   /** Cap on rows, 1 to 100,000. Past it the query fails, never fewer rows. Default: the broker's, 100,000. */
@@ -16,6 +30,8 @@ export interface QueryOptions<S extends StandardSchemaV1 | undefined = undefined
   readonly timeoutMs?: number | undefined;
   /** A Standard Schema (zod 4, valibot, arktype, …) that every row object must fit; its output is what `objects()` gives. */
   readonly row?: S | undefined;
+  /** Whether a query that was refused for the moment is sent again. Default: the runtime's `retry`, which is off by default. */
+  readonly retry?: RetryOptions | undefined;
   /** How 64-bit integers come out. Default `auto`: a number where it is exact, a BigInt where not. */
   readonly bigint?: BigintForm | undefined;
 }
@@ -39,6 +55,7 @@ export interface QueryRequest {
   readonly maxRows: number | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly retry: RetryOptions | undefined;
 }
 
 const LARGEST_TIMER_MS = 2_147_483_647;
@@ -51,11 +68,11 @@ const BIGINT_MODES: readonly unknown[] = [undefined, 'auto', 'bigint', 'string',
 export function readQuery(
   sql: string | Sql,
   options: QueryOptions<StandardSchemaV1 | undefined>,
-  defaultTimeoutMs: number,
+  defaults: { readonly timeoutMs: number; readonly retry: RetryOptions | undefined },
 ): QueryRequest {
   const text = typeof sql === 'string' || Sql.is(sql) ? sqlText(sql) : '';
   if (text.trim() === '') throw invalid('The SQL must be a string that is not blank.');
-  const { maxRows, signal, timeoutMs = defaultTimeoutMs, bigint } = options;
+  const { maxRows, signal, timeoutMs = defaults.timeoutMs, retry = defaults.retry, bigint } = options;
   if (maxRows !== undefined && !(Number.isInteger(maxRows) && maxRows >= 1 && maxRows <= MAX_ROWS)) {
     throw invalid(`maxRows must be an integer from 1 to ${MAX_ROWS}.`);
   }
@@ -65,9 +82,21 @@ export function readQuery(
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw invalid('signal must be an AbortSignal.');
   if (!BIGINT_MODES.includes(bigint)) throw invalid('bigint must be "auto", "bigint", "string" or "number".');
-  return { sql: text, maxRows, timeoutMs, signal };
+  const retryProblem = retry === undefined ? undefined : problemOfRetry(retry);
+  if (retryProblem !== undefined) throw invalid(`retry ${retryProblem}.`);
+  return { sql: text, maxRows, timeoutMs, signal, retry };
 }
 
 function invalid(message: string): QueryMeshError {
   return new QueryMeshError('VALIDATION_FAILED', { message });
+}
+
+/** What is wrong with retry options, or undefined. */
+export function problemOfRetry(retry: unknown): string | undefined {
+  const { attempts, maxDelayMs } = Object(retry) as Partial<Record<keyof RetryOptions, unknown>>;
+  if (!(Number.isInteger(attempts) && Number(attempts) >= 1 && Number(attempts) <= 10)) {
+    return 'attempts must be an integer from 1 to 10';
+  }
+  const delayFits = typeof maxDelayMs === 'number' && maxDelayMs >= 0 && maxDelayMs <= 60_000;
+  return delayFits ? undefined : 'maxDelayMs must be a number from 0 to 60000';
 }

@@ -10,6 +10,7 @@ import {
   SignInRequiredError,
 } from './errors.js';
 import { publish } from './events.js';
+import { QueryGate } from './gate.js';
 import { oneHeaderValue, readToken, type UnverifiedToken } from './header.js';
 import { anonymous, type Identity, toPerson } from './identity.js';
 import { KeyStore, type KeyStoreStatus } from './keys.js';
@@ -80,7 +81,7 @@ class ApplicationRuntime implements Runtime {
     this.#verified = new VerifiedIdentities(configuration.maxIdentities);
     // Every query in flight listens for the end of the runtime: many at once are load, not the leak Node would warn of.
     setMaxListeners(0, this.#closing.signal);
-    this.#broker = { ...configuration, closing: this.#closing.signal };
+    this.#broker = { ...configuration, closing: this.#closing.signal, gate: new QueryGate(configuration) };
     this.#anonymous = createCaller(anonymous, () => Promise.reject(new SignInRequiredError()));
   }
 
@@ -146,7 +147,7 @@ class ApplicationRuntime implements Runtime {
     sql: string | Sql,
     options: QueryOptions<S> = {},
   ): Promise<QueryResult<never>> {
-    const { clockToleranceSeconds, now, timeoutMs } = this.#configuration;
+    const { clockToleranceSeconds, now } = this.#configuration;
     const startedAtMs = now();
     let status = 0;
     let bytes = 0;
@@ -154,7 +155,7 @@ class ApplicationRuntime implements Runtime {
       if (validityFault(validity, clockToleranceSeconds, startedAtMs) !== undefined) {
         throw new QueryMeshError('IDENTITY_ASSERTION_INVALID');
       }
-      const answer = await askBroker(compact, readQuery(sql, options, timeoutMs), this.#broker);
+      const answer = await askBroker(compact, readQuery(sql, options, this.#configuration), this.#broker);
       status = answer.status;
       bytes = answer.body.byteLength;
       const result = readResult(answer.body, { bigint: options.bigint });
