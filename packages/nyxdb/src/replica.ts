@@ -82,7 +82,7 @@ export function createReplica(): Replica {
     view() {
       const now = [...chunks];
       epoch++;
-      return () => now.flatMap((chunk) => chunk.rows);
+      return () => [] as Row[].concat(...now.map(({ rows }) => rows));
     },
   };
   return replica;
