@@ -3,6 +3,7 @@
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   http: () => import('./http.js'),
   identity: () => import('./identity.js'),
+  nyxdb: () => import('./nyxdb.js'),
   query: () => import('./query.js'),
 };
 

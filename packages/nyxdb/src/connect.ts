@@ -31,10 +31,9 @@ async function askPrincipal(link: Link, scope: Scope): Promise<string> {
  * @throws EndpointError, outcome `not-sent`. TypeError for credentials that cannot be framed.
  */
 export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
-  const { clock, deadlines, emit, profile } = link;
+  const { deadlines, emit, profile } = link;
   const principal = await askPrincipal(link, scope);
   if (link.isRevoked(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');
-  const startedMs = clock.now();
   let channel: Channel;
   try {
     channel = createChannel(link, principal);
@@ -62,6 +61,6 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
     channel.end({ code: 'CONNECTION_FAILED' }, 4008);
     throw error;
   }
-  emit({ name: 'socket-ready', durationMs: clock.now() - startedMs });
+  emit({ name: 'socket-ready' });
   return channel;
 }

@@ -114,7 +114,7 @@ export class EndpointRowError extends Error {
   readonly paths: readonly string[];
 
   constructor(rowIndex: number, paths: readonly string[]) {
-    super('NYXDB: a row does not fit its schema');
+    super('NYXDB ROW_INVALID');
     this.rowIndex = rowIndex;
     this.paths = paths;
   }

@@ -3,7 +3,7 @@ import type { EndpointErrorCode } from './errors.js';
 /** What a client tells its observer: names, counts and durations (milliseconds), never a token, a parameter or a cell. */
 export type ClientEvent =
   /** A socket is open and authenticated. */
-  | { readonly name: 'socket-ready'; readonly durationMs: number }
+  | { readonly name: 'socket-ready' }
   /** A socket that was open, or opening, ended. `code`: why, when it was not on purpose. */
   | {
       readonly name: 'socket-ended';

@@ -20,16 +20,16 @@ export function createRequestIds(fill: (bytes: Bytes) => unknown): () => Bytes {
     // Two pools of zeros are no accident of a random source.
     for (let tries = 0; tries < (2 * POOL_BYTES) / REQUEST_ID_BYTES; tries++) {
       if (next === POOL_BYTES) {
+        // Wiped, so that a random source that does nothing is seen, and does not give the ids of before.
+        pool.fill(0);
         fill(pool);
         next = 0;
       }
       // A copy: the pool is filled again while ids given out are still in flight.
       const id = pool.slice(next, next + REQUEST_ID_BYTES);
-      // Wiped, so that a random source that does nothing gives zeros, and is seen, instead of the ids of before.
-      pool.fill(0, next, next + REQUEST_ID_BYTES);
       next += REQUEST_ID_BYTES;
       if (!isZero(id)) return id;
     }
-    must(false, 'random source gives only zeros');
+    must(false, 'random source is all zeros');
   };
 }
