@@ -35,7 +35,9 @@ t.test('nothing is fetched for the keys of the environment, however old they are
   const seen = hourLong(root);
   t.equal(await store.verdict(seen), 'person ana-0001');
   store.pass(3_599);
+  const verified = nextEvent('nn-runtime:identity.verified');
   t.equal(await store.verdict(seen), 'person ana-0001');
+  t.strictSame(await verified, { cached: true });
   t.equal(await store.verdict(hourLong(root, 'eva')), 'person eva');
   t.equal(store.calls.length, 0);
   t.strictSame(store.runtime.status(), {
@@ -187,6 +189,21 @@ t.test('an unknown key ID is 401 within five minutes of a good answer, and 503 w
   t.equal(await store.verdict(junk(stranger)), UNKNOWN, 'although this look failed');
   store.pass(0.001);
   t.equal(await store.verdict(junk(stranger)), UNAVAILABLE, 'nobody can say any more');
+});
+
+t.test('a flood heeds the back-off of a broker that is down, also when the set is due', async (t) => {
+  const { store } = await storeWithKeys();
+  store.answer(unreachable);
+  store.pass(300);
+  const flood = async (): Promise<number> => {
+    for (let index = 0; index < 20; index += 1) t.equal(await store.verdict(junk(stranger)), UNAVAILABLE);
+    return store.calls.length;
+  };
+  t.equal(await flood(), 2);
+  store.pass(0.749);
+  t.equal(await flood(), 2);
+  store.pass(0.001);
+  t.equal(await flood(), 3);
 });
 
 t.test('the age of a set counts from the question, not from the answer', async (t) => {

@@ -281,3 +281,17 @@ t.test('the runtime it made is closed with the application; a runtime it was giv
   t.strictSame((await runtime.authenticate(undefined)).identity, { kind: 'anonymous' });
   await runtime.close();
 });
+
+t.test('HEAD of an uncaught refusal announces the length that GET has', async (t) => {
+  const app = Fastify();
+  t.teardown(() => app.close());
+  await app.register(nnumbers, options);
+  app.get('/private', async (request) => {
+    assertPerson(request.identity);
+  });
+  const [get, head] = await Promise.all(
+    (['GET', 'HEAD'] as const).map((method) => app.inject({ method, url: '/private' })),
+  );
+  t.equal(get?.headers['content-length'], String(get?.rawPayload.byteLength));
+  t.equal(head?.headers['content-length'], get?.headers['content-length']);
+});

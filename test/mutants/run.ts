@@ -87,7 +87,7 @@ async function inTurn<T>(list: readonly T[], work: (tree: Tree, item: T) => Prom
 async function failureOf(tree: Tree, test: string): Promise<string | undefined> {
   const child = spawn(process.execPath, [join(tree.folder, 'test', `${test}.test.js`)], {
     cwd: tree.folder,
-    env: { ...process.env, TAP_BAIL: '1' },
+    env: { ...process.env, TAP_BAIL: '1', TAP_TIMEOUT: '120' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let output = '';
@@ -98,9 +98,11 @@ async function failureOf(tree: Tree, test: string): Promise<string | undefined> 
   const [code, signal] = await once(child, 'close');
   clearTimeout(limit);
   if (code === 0) return undefined;
-  // The innermost failure comes first, then whatever it is part of.
-  const failures = [...output.matchAll(/^ *not ok \d+ - (.*?)(?: # .*)?$/gm)].map(([, name = '']) => name);
-  return failures.slice(0, 3).reverse().join(' › ') || (signal === 'SIGKILL' ? 'does not end' : 'ends early');
+  const [before = '', after] = output.split(/^ *not ok \d+ - /m, 2);
+  if (after === undefined) return signal === 'SIGKILL' ? 'does not end' : 'ends early';
+  const [assertion = ''] = after.split(/\n| # /, 1);
+  const subtest = [...before.matchAll(/^ *# Subtest: (.*)$/gm)].at(-1)?.[1];
+  return subtest === undefined || subtest.includes(test) ? assertion : `${subtest} › ${assertion}`;
 }
 
 function report(outcomes: readonly Outcome[]): string {

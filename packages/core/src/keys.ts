@@ -121,8 +121,7 @@ export class KeyStore {
     let key = this.#trusted(keyId);
     if (key !== undefined) return key;
     const former = this.#broker;
-    // That a key ID was missed counts as long as the set that lacks it does.
-    if (!(this.#isFresh() && this.#missing.has(keyId)) && this.#mayLook()) {
+    if (!this.#missing.has(keyId) && this.#mayLook()) {
       await (this.#refresh ?? this.#startRefresh());
       key = this.#trusted(keyId);
       if (key !== undefined) return key;
