@@ -35,6 +35,7 @@ t.test('the start command, with its own ports, and the lines it says to copy', a
     'http://127.0.0.1:8080',
     'http://127.0.0.1:8081',
     'http://127.0.0.1:8090',
+    'ws://127.0.0.1:8091',
     'http://127.0.0.1:8092',
     'port 3000',
     'port 3001',
@@ -48,6 +49,16 @@ t.test('the start command, with its own ports, and the lines it says to copy', a
     t.equal(await shell(me), '{"kind":"anonymous"}');
     t.match(JSON.parse(await shell(signIn)), { kind: 'person', name: 'Ana Souza', email: 'ana@example.org' });
     t.equal(JSON.parse(await shell(nations)).rows.length, 25);
+  });
+
+  t.test('the script of the NYXDB engine works as printed', async (t) => {
+    const [line = ''] = /NYXDB_URL=.*$/m.exec(block) ?? [];
+    t.match(line, /^NYXDB_URL=ws:\/\/127\.0\.0\.1:8091 node examples\/fills\/dist\/fills\.js BTC-USD$/);
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], {
+      cwd: join(import.meta.dirname, '..'),
+    });
+    t.match(stdout, /^fill_id +instrument +side +quantity +price +executed_at$/m);
+    t.match(stdout, /^3 +BTC-USD +sell +4\.7500 +64011\.00 +2026-11-30 09:03:00\.000000$/m);
   });
 
   for (const name of ['fastify', 'express'] as const) {
@@ -115,6 +126,7 @@ const options = [
   'fastify-port',
   'express-port',
   'broker-port',
+  'nyxdb-port',
   'iam-port',
   'fastify-app-port',
   'express-app-port',
@@ -169,6 +181,7 @@ t.test('--help names each port and its default', async (t) => {
     /--fastify-port N .*default 8080\)/,
     /--express-port N .*default 8081\)/,
     /--broker-port N .*default 8090\)/,
+    /--nyxdb-port N .*default 8091\)/,
     /--iam-port N .*default 8092\)/,
     /--fastify-app-port N .*default 3000\)/,
     /--express-app-port N .*default 3001\)/,

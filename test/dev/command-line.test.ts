@@ -9,14 +9,14 @@ import { run } from './fixtures/command.js';
 import { ask } from './fixtures/http.js';
 
 const cli = fileURLToPath(new URL('./cli.js', import.meta.resolve('@nn-runtime/dev')));
-const anyPorts = ['--port', '0', '--broker-port', '0', '--iam-port', '0'];
+const anyPorts = ['--port', '0', '--broker-port', '0', '--nyxdb-port', '0', '--iam-port', '0'];
 
 t.test('a busy port is named with the option that changes it', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
-  for (const option of ['--port', '--broker-port', '--iam-port']) {
+  for (const option of ['--port', '--broker-port', '--nyxdb-port', '--iam-port']) {
     const dev = run(t, cli, [...anyPorts, option, String(port)]);
     t.equal(await dev.ended, 1);
     t.equal(dev.stderr(), `nn-dev: port ${port} is in use: choose another with ${option}\n`);

@@ -7,7 +7,7 @@ import { run } from './fixtures/command.js';
 import { ask } from './fixtures/http.js';
 
 const cli = fileURLToPath(new URL('./cli.js', import.meta.resolve('@nn-runtime/dev')));
-const anyPorts = ['--port', '0', '--broker-port', '0', '--iam-port', '0'];
+const anyPorts = ['--port', '0', '--broker-port', '0', '--nyxdb-port', '0', '--iam-port', '0'];
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

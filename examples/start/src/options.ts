@@ -5,6 +5,7 @@ export const defaults = {
   'fastify-port': 8080,
   'express-port': 8081,
   'broker-port': 8090,
+  'nyxdb-port': 8091,
   'iam-port': 8092,
   'fastify-app-port': 3000,
   'express-app-port': 3001,
@@ -18,6 +19,7 @@ export const usage = `Starts the two example applications behind a local nNumber
   --fastify-port N       the Fastify application, through its edge (default 8080)
   --express-port N       the Express application, through its edge (default 8081)
   --broker-port N        the broker (default 8090)
+  --nyxdb-port N         the NYXDB engine (default 8091)
   --iam-port N           the sign-in pages (default 8092)
   --fastify-app-port N   the Fastify application itself (default 3000)
   --express-app-port N   the Express application itself (default 3001)
@@ -36,6 +38,7 @@ export function readPorts(argv: readonly string[]): Ports | undefined {
       'fastify-port': port,
       'express-port': port,
       'broker-port': port,
+      'nyxdb-port': port,
       'iam-port': port,
       'fastify-app-port': port,
       'express-app-port': port,
@@ -54,6 +57,7 @@ export function readPorts(argv: readonly string[]): Ports | undefined {
     'fastify-port': read('fastify-port'),
     'express-port': read('express-port'),
     'broker-port': read('broker-port'),
+    'nyxdb-port': read('nyxdb-port'),
     'iam-port': read('iam-port'),
     'fastify-app-port': read('fastify-app-port'),
     'express-app-port': read('express-app-port'),

@@ -41,6 +41,7 @@ export function readyBlock(platform: Platform<'fastify-app' | 'express-app'>, po
   Fastify application   ${fastify.url}   (itself on port ${ports['fastify-app-port']})
   Express application   ${express.url}   (itself on port ${ports['express-app-port']})
   broker                ${platform.brokerUrl}
+  NYXDB engine          ${platform.nyxdbUrl}
   IAM                   ${platform.iamUrl}
 
 Open one of the first two in a browser, or copy:
@@ -48,6 +49,7 @@ Open one of the first two in a browser, or copy:
   curl -s  ${fastify.url}/api/me
   curl -sL -c jar -b jar '${fastify.url}/.nnumbers/auth/login?return_to=/api/me&login_hint=ana@example.org'
   curl -s  -b jar ${fastify.url}/api/nations
+  NYXDB_URL=${platform.nyxdbUrl} node examples/fills/dist/fills.js BTC-USD
 
 Ctrl-C ends everything.
 `;

@@ -16,14 +16,15 @@ function named(error: unknown): unknown {
   if (!(error instanceof PortInUseError)) return error;
   const app = apps.find(({ id }) => id === error.appId);
   if (app !== undefined) return busy(error.port, app.edge);
-  return busy(error.port, error.part === 'iam' ? 'iam-port' : 'broker-port');
+  return busy(error.port, `${error.part === 'edge' ? 'broker' : error.part}-port`);
 }
 
 async function main(ports: Ports): Promise<void> {
   for (const { own } of apps) await checkFree(ports, own);
   const platform = await startPlatform({
     apps: apps.map(({ id, edge, own }) => ({ id, url: url(ports[own]), port: ports[edge] })),
-    ports: { broker: ports['broker-port'], iam: ports['iam-port'] },
+    ports: { broker: ports['broker-port'], nyxdb: ports['nyxdb-port'], iam: ports['iam-port'] },
+    nyxdb: { tickMs: 1000 },
   });
 
   const commands: RunningCommand[] = [];

@@ -44,6 +44,7 @@ async function main(options: Arguments): Promise<void> {
     apps: [{ id: 'app_local', url: options.app, port: options.port }],
     ports: { broker: options.brokerPort, nyxdb: options.nyxdbPort, iam: options.iamPort },
     people,
+    nyxdb: { tickMs: 1000 },
   });
   const app = platform.apps.app_local;
   process.stdout.write(`nn-dev: a local nNumbers platform, not for production
