@@ -87,6 +87,8 @@ for (const framework of frameworks) {
         t.equal(response.status, status);
         t.match(response.headers.get('content-type'), /^application\/json/);
         t.equal(response.headers.get('retry-after'), retryAfter);
+        t.equal(response.headers.get('cache-control'), 'no-store');
+        t.equal(response.headers.get('www-authenticate'), status === 401 ? 'NNumbers-Identity' : null);
         t.equal(await response.text(), JSON.stringify({ code, message }));
       });
     }

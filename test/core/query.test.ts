@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { createRuntime, type QueryMesh, type RuntimeOptions } from '@nn-runtime/core';
 import t, { type Test } from 'tap';
+import { z } from 'zod';
 import { answerJson, BRAZIL, type ScriptedBroker, startScriptedBroker } from '../broker.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 
@@ -243,9 +244,17 @@ t.test('each query is one event, without SQL, token or claims', async (t) => {
   await queryMesh('SELECT 1');
   broker.onQuery(answerJson(403, { code: 'QUERYMESH_ACCESS_DENIED', message: 'no' }));
   await t.rejects(queryMesh('SELECT 1'));
+  broker.onQuery(answerJson(200, { columns: [] }));
+  await t.rejects(queryMesh('SELECT 1'));
+  broker.onQuery(answerJson(200, { columns: [{ name: 'a', type: 'varchar' }], rows: [['claim-value']] }));
+  await t.rejects(queryMesh('SELECT 1', { row: z.object({ a: z.number() }) }));
+  await queryMesh('SELECT 1', { row: z.object({ a: z.string() }) });
   t.strictSame(events, [
     { status: 200, code: 'OK', rows: 1, bytes: 105, milliseconds: 0 },
     { status: 403, code: 'QUERYMESH_ACCESS_DENIED', rows: 0, bytes: 0, milliseconds: 0 },
+    { status: 502, code: 'QUERYMESH_PROTOCOL_ERROR', rows: 0, bytes: 14, milliseconds: 0 },
+    { status: 502, code: 'QUERYMESH_ROW_INVALID', rows: 0, bytes: 68, milliseconds: 0 },
+    { status: 200, code: 'OK', rows: 1, bytes: 68, milliseconds: 0 },
   ]);
 });
 

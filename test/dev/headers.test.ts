@@ -129,6 +129,25 @@ t.test('a header nominated by Connection is of one hop only', async (t) => {
   t.equal(names().includes('x-kept'), true);
 });
 
+t.test('a body whose length Connection nominates is still a body, never a request of its own', async (t) => {
+  const inner =
+    'GET /.nnumbers/smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-NNumbers-Identity: forged\r\n\r\n';
+  for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST', 'PROPFIND']) {
+    for (const nominated of ['close, Content-Length', 'close\r\nConnection: content-length']) {
+      const before = app.seen.length;
+      await raw(
+        port,
+        `${method} /outer HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: ${nominated}\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
+      );
+      t.strictSame(
+        app.seen.slice(before).map((seen) => `${seen.method} ${seen.url} ${seen.body.length}`),
+        [`${method} /outer ${inner.length}`],
+        `${method}, ${nominated}`,
+      );
+    }
+  }
+});
+
 t.test('forwarding headers are the edge’s, not the browser’s', async (t) => {
   await ask(edge, {
     headers: {

@@ -1,4 +1,5 @@
-import { connect } from 'node:http2';
+import { EventEmitter, once } from 'node:events';
+import { connect, constants } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import websocket from '@fastify/websocket';
 import { createRuntime } from '@nn-runtime/core';
@@ -207,6 +208,71 @@ t.test('HTTP/2 requests have an identity', async (t) => {
   t.equal((await get(bad)).status, 401);
   const identity = token(key);
   t.equal((await get({ 'x-nnumbers-identity': [identity, identity] })).status, 401);
+});
+
+t.test(
+  'over HTTP/2, a query ends with its client, also one that is asked after the client went',
+  async (t) => {
+    const broker = await startScriptedBroker();
+    const app = Fastify({ http2: true });
+    await app.register(nnumbers, { ...options, env: environment([key], broker.url) });
+    const progress = new EventEmitter();
+    app.get('/during', async (request) => {
+      progress.emit('during', await request.queryMesh('SELECT 1').catch((error: unknown) => error));
+    });
+    app.get('/after', async (request, reply) => {
+      const gone = once(reply.raw, 'close');
+      progress.emit('entered');
+      await gone;
+      progress.emit('after', await request.queryMesh('SELECT 1').catch((error: unknown) => error));
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const session = connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+    t.teardown(async () => {
+      session.destroy();
+      await app.close();
+      await broker.close();
+    });
+    const asked = new Promise<void>((resolve) => broker.onQuery(() => resolve()));
+    const duringEnded = once(progress, 'during');
+    const during = session.request({ ':path': '/during', ...good });
+    await asked;
+    during.close(constants.NGHTTP2_CANCEL);
+    t.match(await duringEnded, [{ code: 'QUERYMESH_ABORTED' }]);
+
+    broker.onQuery(answerJson(200, { columns: [], rows: [] }));
+    const entered = once(progress, 'entered');
+    const afterEnded = once(progress, 'after');
+    const after = session.request({ ':path': '/after', ...good });
+    await entered;
+    after.close(constants.NGHTTP2_CANCEL);
+    t.match(await afterEnded, [{ code: 'QUERYMESH_ABORTED' }]);
+    t.equal(broker.requests.length, 1, 'the second query was never sent');
+  },
+);
+
+t.test('an injected request that is given up ends its query', async (t) => {
+  const broker = await startScriptedBroker();
+  const app = Fastify();
+  t.teardown(async () => {
+    await app.close();
+    await broker.close();
+  });
+  await app.register(nnumbers, { ...options, env: environment([key], broker.url) });
+  let outcome: unknown;
+  const ended = new Promise<void>((resolve) => {
+    app.get('/', async (request) => {
+      outcome = await request.queryMesh('SELECT 1').catch((error: unknown) => error);
+      resolve();
+    });
+  });
+  const asked = new Promise<void>((resolve) => broker.onQuery(() => resolve()));
+  const controller = new AbortController();
+  const injected = app.inject({ url: '/', headers: good, signal: controller.signal }).catch(() => undefined);
+  await asked;
+  controller.abort();
+  await Promise.all([ended, injected]);
+  t.match(outcome, { code: 'QUERYMESH_ABORTED' });
 });
 
 t.test('a WebSocket upgrade carries the identity, and a bad one is refused before 101', async (t) => {

@@ -41,6 +41,24 @@ export async function fastifyTypes(): Promise<void> {
   });
 }
 
+/** Request and reply of HTTP/2, of TLS and of routes with types of their own are other types: the guard takes each. */
+export async function guardTypes(): Promise<void> {
+  const overHttp2 = Fastify({ http2: true });
+  await overHttp2.register(nnumbers, { env: undefined });
+  overHttp2.addHook('onRequest', requirePerson());
+  overHttp2.get('/', { onRequest: requirePerson() }, async (request) => request.queryMesh('SELECT 1'));
+  overHttp2.get('/', { preHandler: [requirePerson()] }, async (request) => request.identity.kind);
+  const secure = Fastify({ http2: true, https: { key: '', cert: '' } });
+  secure.get('/', { onRequest: [requirePerson()] }, async (request) => request.identity.kind);
+  const overTls = Fastify({ https: { key: '', cert: '' } });
+  overTls.get('/', { onRequest: requirePerson() }, async (request) => request.identity.kind);
+  Fastify().get<{ Params: { id: string }; Reply: { 200: string } }>(
+    '/:id',
+    { onRequest: requirePerson() },
+    async (request, reply) => reply.code(200).send(request.params.id),
+  );
+}
+
 export function expressTypes(): void {
   const app = express();
   app.use(middleware());

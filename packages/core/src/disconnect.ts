@@ -5,6 +5,8 @@ import type { QueryMesh } from './query.js';
 export interface ResponseEnd {
   readonly closed?: boolean | undefined;
   readonly destroyed?: boolean | undefined;
+  /** Only HTTP/2 responses have one, and it alone tells there: they have neither `closed` nor `destroyed` themselves. */
+  readonly stream?: { readonly closed: boolean } | undefined;
   once(event: 'close', listener: () => void): unknown;
 }
 
@@ -18,7 +20,8 @@ export function endWithResponse(queryMesh: QueryMesh, response: ResponseEnd): Qu
     if (over === undefined) {
       const controller = new AbortController();
       const end = (): void => controller.abort(new Error('the response is closed'));
-      if (response.closed === true || response.destroyed === true) end();
+      const { closed, destroyed, stream } = response;
+      if (closed === true || destroyed === true || stream?.closed === true) end();
       else response.once('close', end);
       over = controller;
     }

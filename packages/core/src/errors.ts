@@ -258,6 +258,8 @@ export class QueryMeshError extends RuntimeError {
       details.statusCode ?? known.statusCode,
       {
         'cache-control': 'no-store',
+        // RFC 9110 section 15.5.2: a 401 names its scheme, this one like the runtime's other two.
+        ...(known.statusCode === 401 ? { 'www-authenticate': 'NNumbers-Identity' } : {}),
         ...(known.retryable ? { 'retry-after': String(details.retryAfterSeconds ?? 1) } : {}),
       },
       'cause' in details && details.cause !== undefined ? { cause: details.cause } : undefined,

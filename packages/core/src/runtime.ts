@@ -149,24 +149,23 @@ class ApplicationRuntime implements Runtime {
   ): Promise<QueryResult<never>> {
     const { clockToleranceSeconds, now } = this.#configuration;
     const startedAtMs = now();
-    let status = 0;
     let bytes = 0;
     try {
       if (validityFault(validity, clockToleranceSeconds, startedAtMs) !== undefined) {
         throw new QueryMeshError('IDENTITY_ASSERTION_INVALID');
       }
       const answer = await askBroker(compact, readQuery(sql, options, this.#configuration), this.#broker);
-      status = answer.status;
       bytes = answer.body.byteLength;
-      const result = readResult(answer.body, { bigint: options.bigint });
+      const decoded = readResult(answer.body, { bigint: options.bigint });
+      const result = options.row === undefined ? decoded : await validateRows(decoded, options.row);
+      const { status } = answer;
       const rows = result.rows.length;
+      // Last, so that a row that does not fit is one event as well, and not a success before it.
       publish('nn-runtime:query', { status, code: 'OK', rows, bytes, milliseconds: now() - startedAtMs });
-      return (
-        options.row === undefined ? result : await validateRows(result, options.row)
-      ) as QueryResult<never>;
+      return result as QueryResult<never>;
     } catch (error) {
-      if (error instanceof RuntimeError) status ||= error.statusCode;
-      const code = error instanceof RuntimeError ? error.code : 'ERROR';
+      const { statusCode: status, code } =
+        error instanceof RuntimeError ? error : { statusCode: 500, code: 'ERROR' };
       publish('nn-runtime:query', { status, code, rows: 0, bytes, milliseconds: now() - startedAtMs });
       throw error;
     }

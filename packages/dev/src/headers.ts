@@ -42,7 +42,10 @@ export function requestHeaders(
   const headers: IncomingHttpHeaders = {};
   for (const [name, value] of Object.entries(request.headers)) {
     const canonical = name.replaceAll('_', '-');
-    if (hopByHop.has(name) || edgeOnly.has(canonical) || nominated.has(name)) continue;
+    // Where the body ends is not the browser's to take away: without a length its bytes would be read as the next
+    // request, reserved path, forged identity and all (request smuggling, RFC 9112 section 11.2).
+    if (nominated.has(name) && name !== 'content-length') continue;
+    if (hopByHop.has(name) || edgeOnly.has(canonical)) continue;
     headers[name] = value;
   }
   const cookie = withoutPlatformCookies(request.headers.cookie);

@@ -1,9 +1,14 @@
 import { guardPerson } from '@nn-runtime/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { send } from './send.js';
+import type { FastifyRequest } from 'fastify';
+import { type ReplyLike, send } from './send.js';
 
-/** An `onRequest` hook. */
-export type PersonGuard = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+/** An `onRequest` hook, of any kind of server and route: HTTP/2 and TLS have request and reply types of their own. */
+export type PersonGuard = (
+  request: Pick<FastifyRequest, 'identity' | 'method' | 'originalUrl'> & {
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  },
+  reply: ReplyLike,
+) => Promise<unknown>;
 
 /**
  * A hook for routes that need a person: `{ onRequest: requirePerson() }`. An anonymous page navigation is redirected to sign-in and
