@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../property.js';
 import { makeKey, token } from '../tokens.js';
 import {
   collectEvents,

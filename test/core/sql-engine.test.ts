@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { type SqlValue, sql } from '@nn-runtime/core';
-import fc from 'fast-check';
 import t from 'tap';
 import { startQueryingPerson } from '../person.js';
+import fc from '../property.js';
 
 interface Connection {
   runAndReadAll(text: string): Promise<{ getRowsJS(): unknown[][] }>;
@@ -123,7 +123,12 @@ t.test('the engine reads decimals past 64 bits digit for digit', async (t) => {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(decimalText, { minLength: 1, maxLength: 20 }), async (list) => {
-      t.strictSame(await printed(list.map((text) => sql.decimal(text))), list);
+      const texts = await printed(list.map((text) => sql.decimal(text)));
+      // DuckDB prints no zero before the point where a type has no digit for it: decimal(3, 3).
+      t.strictSame(
+        texts.map((text) => String(text).replace(/^(-?)\./, '$10.')),
+        list,
+      );
     }),
     { numRuns: 20 },
   );

@@ -1,7 +1,7 @@
 import { type SqlValue, sql } from '@nn-runtime/core';
-import fc from 'fast-check';
 import t from 'tap';
 import { startQueryingPerson } from '../person.js';
+import fc from '../property.js';
 
 const person = await startQueryingPerson();
 t.teardown(() => person.close());

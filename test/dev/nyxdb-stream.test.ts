@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import fc from '../property.js';
 import { engine, hex, id, request, type Wire } from './fixtures/wire.js';
 
 const tables = [

@@ -7,8 +7,8 @@ import {
   FrameError,
   parseTsv,
 } from '@nn-runtime/nyxdb/frames';
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../property.js';
 import { hex } from './engine.js';
 
 const CAP = 4096;

@@ -1,7 +1,7 @@
 import { developmentProfile } from '@nn-runtime/nyxdb';
 import { createEndpointClient } from '@nn-runtime/nyxdb/node';
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../property.js';
 import { startEngine } from './engine.js';
 
 // Enough rows that chunks split and vanish on the way.
