@@ -140,7 +140,9 @@ for (const [app, framework] of [
 t.test('each example is at most 60 lines', async (t) => {
   for (const app of ['fastify-app', 'express-app']) {
     const lines = ['app.ts', 'server.ts'].flatMap((file) =>
-      readFileSync(new URL(`../../examples/${app}/src/${file}`, import.meta.url), 'utf8').trimEnd().split('\n'),
+      readFileSync(new URL(`../../examples/${app}/src/${file}`, import.meta.url), 'utf8')
+        .trimEnd()
+        .split('\n'),
     );
     t.ok(lines.length <= 60, `${app} has ${lines.length}`);
   }
