@@ -174,6 +174,18 @@ t.test('a busy port is named with the option that changes it', async (t) => {
   }
 });
 
+t.test('one port for two parts is named with both options', async (t) => {
+  const cases: [string[], string][] = [
+    [['--fastify-port', '3001'], '--fastify-port and --express-app-port are both 3001'],
+    [['--iam-port', '8090'], '--broker-port and --iam-port are both 8090'],
+  ];
+  for (const [args, message] of cases) {
+    const running = run(t, start, args);
+    t.equal(await running.ended, 1);
+    t.equal(running.stderr(), `start: ${message}\n`);
+  }
+});
+
 t.test('--help names each port and its default', async (t) => {
   const running = run(t, start, ['--help']);
   t.equal(await running.ended, 0);

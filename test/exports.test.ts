@@ -15,6 +15,7 @@ t.test('@nn-runtime/core', async (t) => {
     'Sql',
     'anonymous',
     'assertPerson',
+    'bodyHeaders',
     'createRuntime',
     'endWithResponse',
     'guardPerson',
@@ -53,5 +54,60 @@ t.test('@nn-runtime/dev', async (t) => {
     'defaultPeople',
     'runCommand',
     'startPlatform',
+  ]);
+});
+
+t.test('@nn-runtime/browser, and its door for React', async (t) => {
+  t.strictSame(await names(import('@nn-runtime/browser')), [
+    'ForbiddenError',
+    'NetworkError',
+    'ProtocolError',
+    'SessionEndedError',
+    'SessionError',
+    'SignInLoopError',
+    'SignedOutError',
+    'fetchWithSession',
+    'getContext',
+    'getSession',
+    'onSessionChange',
+    'signIn',
+    'signInUrl',
+    'signOut',
+  ]);
+  t.strictSame(await names(import('@nn-runtime/browser/react')), ['SessionProvider', 'useSession']);
+});
+
+t.test('@nn-runtime/nyxdb, its door for Node with the same names, and its frames', async (t) => {
+  const client = [
+    'EndpointError',
+    'EndpointRowError',
+    'FrameError',
+    'createEndpointClient',
+    'developmentProfile',
+    'documentedProfile',
+  ];
+  t.strictSame(await names(import('@nn-runtime/nyxdb')), client);
+  t.strictSame(await names(import('@nn-runtime/nyxdb/node')), client);
+  t.strictSame(await names(import('@nn-runtime/nyxdb/frames')), [
+    'FrameError',
+    'HEADER_BYTES',
+    'OP_AUTH',
+    'OP_CANCEL_REQUEST',
+    'OP_CAPABILITY',
+    'OP_ENDPOINT_EXEC',
+    'OP_ENDPOINT_SUB',
+    'REQUEST_ID_BYTES',
+    'STATUS_ERROR',
+    'STATUS_OK',
+    'authText',
+    'callText',
+    'createRequestIds',
+    'decodeRequest',
+    'decodeResponse',
+    'decodeText',
+    'encodeRequest',
+    'encodeResponse',
+    'encodeText',
+    'parseTsv',
   ]);
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Writable } from 'node:stream';
 import { errorHandler, nnumbers as middleware, requirePerson as personMiddleware } from '@nn-runtime/express';
 import nnumbers, { type Identity, type NNumbersOptions, requirePerson } from '@nn-runtime/fastify';
-import { createExpress4Server } from '@nn-runtime-test/express4';
+import { createExpress4Server, described } from '@nn-runtime-test/express4';
 import express from 'express';
 import Fastify from 'fastify';
 
@@ -52,6 +52,10 @@ export const frameworks: readonly Framework[] = [
         request.queryMesh(request.query.sql),
       );
       app.post<{ Body: string }>('/query', async (request) => request.queryMesh(request.body));
+      app.get('/described', async (request, reply) => {
+        reply.headers(described);
+        return request.queryMesh('SELECT 1');
+      });
       app.get('/caught', async (request) => {
         try {
           return await request.queryMesh('SELECT 1');
@@ -89,6 +93,10 @@ export const frameworks: readonly Framework[] = [
       });
       app.post('/query', express.text({ type: () => true }), async (request, response) => {
         response.json(await request.queryMesh(request.body));
+      });
+      app.get('/described', async (request, response) => {
+        response.set(described);
+        response.json(await request.queryMesh('SELECT 1'));
       });
       app.get('/caught', async (request, response) => {
         const result = await request

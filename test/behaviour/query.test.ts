@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { answerJson, type Handler, startScriptedBroker } from '../broker.js';
 import { frameworks } from '../frameworks.js';
+import { ask } from '../http.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 
 const key = makeKey('k1');
@@ -92,6 +93,29 @@ for (const framework of frameworks) {
         t.equal(await response.text(), JSON.stringify({ code, message }));
       });
     }
+
+    t.test('a refusal is whole, whatever the handler had said of its own answer by then', async (t) => {
+      broker.onQuery(answerJson(503, { code: 'QUERYMESH_UNAVAILABLE', message: '' }));
+      const response = await ask(`${app.url}/described`, { headers: { 'x-nnumbers-identity': identity } });
+      t.equal(response.status, 503);
+      t.equal(
+        response.text,
+        '{"code":"QUERYMESH_UNAVAILABLE","message":"QueryMesh is not available right now."}',
+      );
+      const { headers } = response;
+      t.equal(headers['content-type'], 'application/json; charset=utf-8');
+      t.equal(headers['cache-control'], 'no-store');
+      t.equal(headers['retry-after'], '1');
+      for (const name of [
+        'content-encoding',
+        'content-disposition',
+        'content-language',
+        'etag',
+        'last-modified',
+      ])
+        t.equal(headers[name], undefined, name);
+      t.equal(headers['x-kept'], '1', 'what is not about the body stays');
+    });
 
     t.test('a handler can catch a refusal', async (t) => {
       broker.onQuery(answerJson(409, { code: 'QUERYMESH_NOT_ENABLED', message: '' }));

@@ -283,6 +283,22 @@ t.test('options at fault are named before anything starts', async (t) => {
   await t.rejects(startPlatform({ apps: [{ id: 'a', url: 'https://127.0.0.1' }] }), /like http:\/\/127/);
   await t.rejects(startPlatform({ apps: [{ id: 'a', url: 'http://example.org' }] }), TypeError);
   await t.rejects(startPlatform({ apps: [{ id: 'a', url: 'http://127.0.0.1:1/base' }] }), TypeError);
+  for (const id of ['__proto__', 'constructor', 'toString']) {
+    await t.rejects(startPlatform({ apps: [{ id }] }), /a name that every object has/);
+  }
+  await t.rejects(
+    startPlatform({ apps: [{ id: 'a', url: 'http://127.0.0.1:3000', port: 3000 }] }),
+    /port 3000/,
+  );
+  await t.rejects(startPlatform({ apps: [{ id: 'a', url: 'http://localhost', port: 80 }] }), /port 80/);
+  // @ts-expect-error a mistyped name
+  await t.rejects(startPlatform({ apps: [{ id: 'a', prot: 8080 }] }), /prot/);
+  // @ts-expect-error a port is of an application
+  await t.rejects(startPlatform({ apps: [{ id: 'a' }], port: 8080 }), /port/);
+  // @ts-expect-error there is no such part
+  await t.rejects(startPlatform({ apps: [{ id: 'a' }], ports: { edge: 8080 } }), /edge/);
+  // @ts-expect-error a clock is a function
+  await t.rejects(startPlatform({ apps: [{ id: 'a' }], now: 0 }), /now/);
   await t.rejects(startPlatform({ apps: [{ id: 'a' }], people: nobody }), TypeError);
   await t.rejects(startPlatform({ apps: [{ id: 'a' }], people: twins }), /same sub/);
   await t.rejects(startPlatform({ apps: [{ id: 'a' }], ports: { broker: port } }), {

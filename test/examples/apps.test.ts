@@ -1,6 +1,7 @@
 // Each example as its own process, asked over HTTP, behind a scripted broker.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { answerJson, BRAZIL, startScriptedBroker } from '../broker.js';
@@ -135,3 +136,14 @@ for (const [app, framework] of [
     });
   });
 }
+
+t.test('each example is at most 60 lines', async (t) => {
+  for (const app of ['fastify-app', 'express-app']) {
+    const lines = ['app.ts', 'server.ts'].flatMap((file) =>
+      readFileSync(new URL(`../../examples/${app}/src/${file}`, import.meta.url), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    );
+    t.ok(lines.length <= 60, `${app} has ${lines.length}`);
+  }
+});

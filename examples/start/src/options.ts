@@ -53,7 +53,7 @@ export function readPorts(argv: readonly string[]): Ports | undefined {
       throw new TypeError(`--${option} must be a port from 1 to 65535`);
     return Number(text);
   };
-  return {
+  const ports: Ports = {
     'fastify-port': read('fastify-port'),
     'express-port': read('express-port'),
     'broker-port': read('broker-port'),
@@ -62,4 +62,11 @@ export function readPorts(argv: readonly string[]): Ports | undefined {
     'fastify-app-port': read('fastify-app-port'),
     'express-app-port': read('express-app-port'),
   };
+  // Nothing is taken yet, so only this names both: later one of them would seem to be busy, or to answer for the other.
+  const options = Object.keys(ports) as PortOption[];
+  for (const [index, option] of options.entries()) {
+    const other = options.slice(0, index).find((earlier) => ports[earlier] === ports[option]);
+    if (other !== undefined) throw new TypeError(`--${other} and --${option} are both ${ports[option]}`);
+  }
+  return ports;
 }

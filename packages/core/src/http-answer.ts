@@ -10,6 +10,21 @@ export interface HttpAnswer {
 }
 
 /**
+ * Headers, in lower case, that describe a body or are about the resource (RFC 9110 sections 8 and 14.4, RFC 6266). Whatever a handler set of
+ * them before it failed was about another body: a length, a compression or a file name of that one would spoil the refusal.
+ */
+export const bodyHeaders: readonly string[] = Object.freeze([
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-range',
+  'etag',
+  'last-modified',
+]);
+
+/**
  * The HTTP answer an error of this runtime stands for: its status, its headers and `{ code, message }`; where somebody has to sign in,
  * also `login_path`, so that a script knows where.
  */

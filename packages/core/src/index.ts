@@ -19,7 +19,7 @@ export type { RuntimeEvents } from './events.js';
 export { rowToObject } from './fields.js';
 export { type GuardedRequest, guardPerson } from './guard.js';
 export { type HeaderSource, identityHeaderLines } from './header.js';
-export { type HttpAnswer, httpAnswerOf } from './http-answer.js';
+export { bodyHeaders, type HttpAnswer, httpAnswerOf } from './http-answer.js';
 export { type Anonymous, anonymous, assertPerson, type Identity, isPerson, type Person } from './identity.js';
 export { type InstantLike, toInstant } from './instant.js';
 export type { Refusal, RuntimeOptions } from './options.js';

@@ -36,14 +36,24 @@ export interface PlatformOptions<Id extends string = string> {
 }
 
 const port = z.int().min(0).max(65_535).default(0);
-const optionsSchema = z.object({
-  apps: z
-    .array(z.object({ id: z.string().regex(/^[\x21-\x7e]{1,128}$/), url: z.string().optional(), port }))
-    .min(1),
-  ports: z.object({ broker: port, iam: port, nyxdb: port }).prefault({}),
+// The IAM keeps what it knows of a client in plain objects, by its id: `__proto__` would be written into every object.
+const id = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/)
+  .refine((name) => !(name in {}), 'must not be a name that every object has');
+// Strict: a mistyped name would be a default nobody asked for.
+const optionsSchema = z.strictObject({
+  apps: z.array(z.strictObject({ id, url: z.string().optional(), port })).min(1),
+  ports: z.strictObject({ broker: port, iam: port, nyxdb: port }).prefault({}),
+  // Read by `readPeople` and `readNyxdbOptions`.
+  people: z.unknown().optional(),
+  nyxdb: z.unknown().optional(),
   organization: z
-    .object({ id: z.string().min(1), slug: z.string().min(1) })
+    .strictObject({ id: z.string().min(1), slug: z.string().min(1) })
     .default({ id: 'org_local', slug: 'local' }),
+  now: z
+    .custom<() => number>((value) => typeof value === 'function', 'must be a function')
+    .default(() => Date.now),
 });
 
 /** The options with their defaults. */
@@ -60,30 +70,32 @@ export interface ReadOptions<Id extends string> {
 export function readOptions<Id extends string>(options: PlatformOptions<Id>): ReadOptions<Id> {
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw new TypeError(`startPlatform: ${z.prettifyError(read.error)}`);
-  const { apps, ports, organization } = read.data;
+  const { apps, ports, organization, now } = read.data;
   if (new Set(apps.map((app) => app.id)).size !== apps.length)
     throw new TypeError('startPlatform: two applications have the same id');
   return {
-    apps: options.apps.map(({ id, url }, index) => ({
-      id,
-      port: apps[index]?.port ?? 0,
-      application: url === undefined ? undefined : readUrl(url),
-    })),
+    apps: options.apps.map(({ id, url }, index) => {
+      const edgePort = apps[index]?.port ?? 0;
+      return { id, port: edgePort, application: url === undefined ? undefined : readUrl(url, edgePort) };
+    }),
     ports,
     organization,
     people: readPeople(options.people ?? defaultPeople),
     nyxdb: readNyxdbOptions(options.nyxdb ?? {}),
-    now: options.now ?? Date.now,
+    now,
   };
 }
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** The edge forwards identities in the clear: only to this machine. */
-function readUrl(unverifiedUrl: string): URL {
+function readUrl(unverifiedUrl: string, edgePort: number): URL {
   const url = URL.canParse(unverifiedUrl) ? new URL(unverifiedUrl) : undefined;
   const plain = url?.protocol === 'http:' && loopback.test(url.hostname);
   if (url === undefined || !plain || url.href !== `${url.origin}/`)
     throw new TypeError(`the application's address must be like http://127.0.0.1:3000, not ${unverifiedUrl}`);
+  // Each request would come back as one more, until the machine has no socket left.
+  if (Number(url.port || 80) === edgePort)
+    throw new TypeError(`the application and its edge cannot both have port ${edgePort}`);
   return url;
 }

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { HttpAnswer } from '@nn-runtime/core';
+import { bodyHeaders, type HttpAnswer } from '@nn-runtime/core';
 
-/** Sends an answer of the runtime as it is. */
+/** Sends an answer of the runtime as it is, whatever a handler had begun to say. */
 export function send(response: ServerResponse, answer: HttpAnswer): void {
+  for (const name of bodyHeaders) response.removeHeader(name);
   response.statusCode = answer.statusCode;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
   response.end(answer.body);

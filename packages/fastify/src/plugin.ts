@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import {
+  bodyHeaders,
   createRuntime,
   endWithResponse,
   httpAnswerOf,
@@ -60,6 +61,7 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
       return;
     }
     const answer = httpAnswerOf(error);
+    for (const name of bodyHeaders) reply.removeHeader(name);
     reply.headers(answer.headers).header('content-length', Buffer.byteLength(answer.body ?? ''));
     done(null, answer.body);
   });

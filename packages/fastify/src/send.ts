@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { HttpAnswer } from '@nn-runtime/core';
+import { bodyHeaders, type HttpAnswer } from '@nn-runtime/core';
 
 /** What is used of a reply. Fastify's own type is another one for each kind of server (HTTP/2, TLS) and of route. */
 export interface ReplyLike {
@@ -9,6 +9,7 @@ export interface ReplyLike {
   };
   code(statusCode: number): unknown;
   header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
   headers(values: Record<string, string>): unknown;
   send(payload?: unknown): unknown;
 }
@@ -21,6 +22,7 @@ export function send<Reply extends ReplyLike>(reply: Reply, answer: HttpAnswer):
     reply.header('connection', 'close');
     reply.raw.once('finish', () => request.socket.destroySoon());
   }
+  for (const name of bodyHeaders) reply.removeHeader(name);
   reply.code(answer.statusCode);
   reply.headers(answer.headers);
   reply.send(answer.body);

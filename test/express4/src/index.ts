@@ -8,6 +8,19 @@ import {
 } from '@nn-runtime/express';
 import express from 'express';
 
+/** What a handler says of the file it is about to send, before its query is refused. */
+export const described = {
+  'content-type': 'text/csv',
+  'content-length': '3',
+  'content-encoding': 'gzip',
+  'content-disposition': 'attachment; filename="nations.csv"',
+  'content-language': 'pt',
+  etag: '"1"',
+  'last-modified': 'Mon, 30 Nov 2026 12:00:00 GMT',
+  'cache-control': 'public, max-age=60',
+  'x-kept': '1',
+};
+
 /** The routes of the behaviour suite on Express 4, compiled against the types of Express 4. */
 export function createExpress4Server(
   options: NNumbersOptions,
@@ -36,6 +49,10 @@ export function createExpress4Server(
   });
   app.post('/query', express.text({ type: () => true }), (request, response, next) => {
     request.queryMesh(request.body).then((result) => response.json(result), next);
+  });
+  app.get('/described', (request, response, next) => {
+    response.set(described);
+    request.queryMesh('SELECT 1').then((result) => response.json(result), next);
   });
   app.get('/caught', (request, response) => {
     request.queryMesh('SELECT 1').then(
