@@ -55,6 +55,7 @@ t.test('what is no frame ends the connection', async (t) => {
     ['two frames in one message', hex(`0f ${ID} 00000000 0f ${ID} 00000000`), 1002],
     ['a zero request id', hex(`0b ${'00'.repeat(16)} 00000001 61`), 1002],
     ['a text message', 'ok', 1003],
+    ['a text message with the bytes of a frame', request(0x0b, id(1), 'one').toString('latin1'), 1003],
     ['a frame over 1 MiB', request(0x0b, id(1), Buffer.alloc(1024 * 1024)), 1009],
   ];
   for (const [name, bytes, code] of cases) {
@@ -107,6 +108,12 @@ t.test('only this machine may open a connection, and no page of another origin',
   const elsewhere = connect(Number(port), '127.0.0.2');
   const [error] = await once(elsewhere, 'error');
   t.equal(error.code, 'ECONNREFUSED');
+});
+
+t.test('a subprotocol that a client offers is not taken', async (t) => {
+  const socket = new WebSocket(platform.nyxdbUrl, ['nyxdb.edge-auth.v1']);
+  const [error] = await once(socket, 'error');
+  t.equal(error.message, 'Server sent no subprotocol');
 });
 
 t.test('a request that is no upgrade is told so', async (t) => {

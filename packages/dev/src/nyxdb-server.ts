@@ -25,6 +25,8 @@ export function createNyxdbServer(
     noServer: true,
     maxPayload: maxRequestBytes,
     perMessageDeflate: false,
+    // ws would take the first one that a client offers; the contract names none.
+    handleProtocols: () => false,
   });
   const server = createServer((_request, response) => {
     response.writeHead(426, { Upgrade: 'websocket', Connection: 'Upgrade' }).end();
