@@ -16,4 +16,4 @@ export type { NyxdbLimits, NyxdbOptions } from './nyxdb-options.js';
 export type { PlatformOptions } from './options.js';
 export { type DevPerson, defaultPeople } from './people.js';
 export { type Platform, type PlatformApp, startPlatform } from './platform.js';
-export type { Condition, DevOrganization, Faults } from './state.js';
+export type { Condition, DevOrganization, Faults, QueryMeshCondition } from './state.js';

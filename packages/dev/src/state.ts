@@ -11,10 +11,19 @@ export interface DevOrganization {
 /** How a part of the broker behaves: `slow` answers after ten seconds, `garbage` is a proxy's HTML page. */
 export type Condition = 'up' | 'down' | 'slow' | 'garbage';
 
+/**
+ * How the organization's QueryMesh behaves behind the broker: `down` does not answer, `slow` answers after ten seconds,
+ * `garbage` answers outside its protocol, `rejects` does not accept the token of who signed in.
+ */
+export type QueryMeshCondition = Condition | 'rejects';
+
 /** What is wrong with the platform just now; the starting values are those of a healthy one. */
 export interface Faults {
   broker: Condition;
   jwks: Condition;
+  /** Whether the broker has its keys; without them it can check no identity and publish none. */
+  brokerKeys: boolean;
+  queryMesh: QueryMeshCondition;
   /** The organization has configured its QueryMesh. */
   integration: boolean;
   /** The application has turned its QueryMesh capability on. */
@@ -52,6 +61,8 @@ export async function createState({
   const faults: Faults = {
     broker: 'up',
     jwks: 'up',
+    brokerKeys: true,
+    queryMesh: 'up',
     integration: true,
     capability: true,
     deny: [],
