@@ -14,6 +14,7 @@ import type { PlatformState } from './state.js';
 export function createBroker(state: PlatformState, queryMesh: QueryMesh, control: Control): Server {
   const server = createServer();
   server.on('request', (request, response) => {
+    state.journal.watch(request, response, { part: 'broker', appId: undefined });
     serve(request, response).catch(() => {
       // Never the error's own text: it may quote the SQL.
       if (response.headersSent) response.destroy();
@@ -56,6 +57,7 @@ export function createBroker(state: PlatformState, queryMesh: QueryMesh, control
   ): Promise<{ body: string } | { refusal: Refusal } | undefined> {
     const identity = await checkIdentity(state, request);
     if ('refusal' in identity) return identity;
+    state.journal.person(request, identity.session.person);
     const read = await readQueryRequest(request);
     if ('refusal' in read) return read;
     const { faults } = state;

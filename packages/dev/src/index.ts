@@ -1,5 +1,6 @@
 export { type CommandOptions, type RunningCommand, runCommand } from './command.js';
 export type { PlatformFaults } from './faults.js';
+export type { Exchange } from './journal.js';
 export { type PlatformPart, PortInUseError } from './listen.js';
 export type {
   NyxdbEndpoint,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Exchange } from './journal.js';
 import { type NyxdbOptions, type ReadNyxdbOptions, readNyxdbOptions } from './nyxdb-options.js';
 import { type DevPerson, defaultPeople, readPeople } from './people.js';
 import type { DevOrganization } from './state.js';
@@ -33,6 +34,8 @@ export interface PlatformOptions<Id extends string = string> {
   readonly nyxdb?: NyxdbOptions | undefined;
   /** The platform's clock, in milliseconds since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined;
+  /** Is told of every exchange of the edges and the broker once it is over, for a log. Ours. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 const port = z.int().min(0).max(65_535).default(0);
@@ -54,6 +57,7 @@ export interface ReadOptions<Id extends string> {
   readonly organization: DevOrganization;
   readonly nyxdb: ReadNyxdbOptions;
   readonly now: () => number;
+  readonly onExchange: (exchange: Exchange) => void;
 }
 
 /** @throws TypeError that names what is wrong */
@@ -74,6 +78,7 @@ export function readOptions<Id extends string>(options: PlatformOptions<Id>): Re
     people: readPeople(options.people ?? defaultPeople),
     nyxdb: readNyxdbOptions(options.nyxdb ?? {}),
     now: options.now ?? Date.now,
+    onExchange: options.onExchange ?? (() => undefined),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createJournal, type Exchange, type Journal } from './journal.js';
 import { createKeys, type Keys } from './keys.js';
 import type { DevPerson } from './people.js';
 import { createSessions, type Sessions } from './sessions.js';
@@ -43,6 +44,7 @@ export interface PlatformState {
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly faults: Faults;
+  readonly journal: Journal;
   /** The platform's clock, in milliseconds since the epoch, with the clock fault in it. */
   nowMs(): number;
 }
@@ -52,11 +54,13 @@ export async function createState({
   people,
   appIds,
   now,
+  onExchange,
 }: {
   organization: DevOrganization;
   people: readonly DevPerson[];
   appIds: readonly string[];
   now: () => number;
+  onExchange: (exchange: Exchange) => void;
 }): Promise<PlatformState> {
   const faults: Faults = {
     broker: 'up',
@@ -78,6 +82,7 @@ export async function createState({
     // Sessions keep the real clock: a clock fault is about identities, and must not sign everybody out.
     sessions: createSessions(now),
     faults,
+    journal: createJournal(onExchange, now),
     nowMs: () => now() + faults.clockOffsetSeconds * 1000,
   };
 }
