@@ -23,6 +23,31 @@ t.test('a busy port is named with the option that changes it', async (t) => {
   }
 });
 
+t.test('ports that cannot be are named before anything starts', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const taken = `http://127.0.0.1:${port}`;
+  const cases: [string[], string][] = [
+    [['--port', '8085', '--iam-port', '8085'], '--port and --iam-port are the same port, 8085'],
+    [
+      ['--port', '8085', '--app', 'http://localhost:8085'],
+      "--app http://localhost:8085 and --port are the same port: --app is the application's own address, not the one people use",
+    ],
+    [
+      ['--app', taken, '--', process.execPath, '-e', ''],
+      `something listens at ${taken} already, where your command should: end it, or choose another port with --app`,
+    ],
+  ];
+  for (const [args, message] of cases) {
+    const dev = run(t, cli, [...anyPorts, ...args]);
+    t.equal(await dev.ended, 1);
+    t.equal(dev.stderr(), `nn-dev: ${message}\n`);
+    t.equal(dev.stdout(), '');
+  }
+});
+
 t.test('it refuses to run in production', async (t) => {
   const dev = run(t, cli, anyPorts, { NODE_ENV: 'production' });
   t.equal(await dev.ended, 1);
@@ -60,8 +85,18 @@ t.test('--help names every option and its default', async (t) => {
     /--iam-port N .*default 8092\)/,
     /--people FILE /,
     /not for production/,
+    /PORT \(of --app\)/,
+    /its exit code/,
+    /Ctrl-C/,
+    /NO_COLOR=1/,
   ])
     t.match(dev.stdout(), line);
+  t.ok(
+    dev
+      .stdout()
+      .split('\n')
+      .every((line) => line.length <= 120),
+  );
 });
 
 t.test('--people says who can sign in', async (t) => {

@@ -18,6 +18,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+const freeAddress = async () => `http://127.0.0.1:${await freePort()}`;
+
 /** An application for `node -e`: tells its environment on the way up, and answers with the identity header. */
 const program = `
 const names = Object.keys(process.env).filter((name) => name.startsWith('NNUMBERS_')).sort();
@@ -95,10 +97,11 @@ t.test('nn-dev ends with its command, and with its code', async (t) => {
     [['/nowhere/command'], 127],
   ];
   for (const [command, code] of cases) {
-    const dev = run(t, cli, [...anyPorts, '--', ...command]);
+    const dev = run(t, cli, [...anyPorts, '--app', await freeAddress(), '--', ...command]);
     t.equal(await dev.ended, code, command.join(' '));
+    t.match(dev.stdout(), `nn-dev: the command ended with code ${code}, and nn-dev with it\n`);
   }
-  const missing = run(t, cli, [...anyPorts, '--', '/nowhere/command']);
+  const missing = run(t, cli, [...anyPorts, '--app', await freeAddress(), '--', '/nowhere/command']);
   await missing.ended;
   t.match(missing.stderr(), /^\[app\] cannot start \/nowhere\/command: /m);
 });
@@ -112,7 +115,7 @@ t.test('what the command started ends too', async (t) => {
   const inner = `require('node:net').connect(${port}, '127.0.0.1')`;
   const script = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(inner)}], { stdio: 'ignore' })`;
   const connected = once(server, 'connection');
-  const dev = run(t, cli, [...anyPorts, '--', process.execPath, '-e', script]);
+  const dev = run(t, cli, [...anyPorts, '--app', await freeAddress(), '--', process.execPath, '-e', script]);
   const [socket] = await connected;
   socket.on('error', () => undefined);
   const gone = once(socket, 'close');
@@ -128,4 +131,42 @@ t.test('nothing listens but on the loopback address', async (t) => {
   const socket = connect(Number(port), '127.0.0.2');
   const [error] = await once(socket, 'error');
   t.equal(error.code, 'ECONNREFUSED');
+});
+
+t.test('an application that restarts is back behind the same session', async (t) => {
+  // A supervisor, as `node --watch` is one: it starts its application again whenever that ends.
+  const inner = `require('node:http').createServer((request, response) => {
+    if (request.url === '/crash') process.exit(3);
+    response.end(process.pid + ' ' + typeof request.headers['x-nnumbers-identity']);
+  }).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('up'))`;
+  const supervisor = `const start = () => require('node:child_process')
+    .spawn(process.execPath, ['-e', ${JSON.stringify(inner)}], { stdio: 'inherit' }).once('exit', start);
+  start()`;
+  const address = await freeAddress();
+  const dev = run(t, cli, [...anyPorts, '--app', address, '--', process.execPath, '-e', supervisor]);
+  const [, edge = ''] = await dev.until(/your application {2}(http:\S+)/);
+  await dev.until(/^\[app\] up$/m);
+  const person = browser();
+  await person.follow(`${edge}/.nnumbers/auth/login?login_hint=ana@example.org&return_to=/`);
+  const before = await person.visit(edge);
+  t.match(before.text, /^\d+ string$/);
+  const crashed = await person.visit(`${edge}/crash`);
+  t.equal(crashed.status, 502);
+  t.match(JSON.parse(crashed.text), {
+    code: 'APPLICATION_UNAVAILABLE',
+    message: `the application at ${address} did not answer`,
+  });
+  await dev.until(/^\[app\] up\n[\s\S]*^\[app\] up$/m);
+  const after = await person.visit(edge);
+  t.match(after.text, /^\d+ string$/, 'and Ana is still who asks');
+  t.not(after.text, before.text, 'by another process');
+});
+
+t.test('nn-dev whose reader went away ends, and its command with it', async (t) => {
+  const { dev, edge, pid } = await started(t);
+  dev.stopReading();
+  // Each exchange is a line: the next ones find nobody who reads.
+  while (alive(dev.pid) && alive(pid)) await ask(edge).catch(() => undefined);
+  t.equal(await dev.ended, 141);
+  t.equal(alive(pid), false);
 });

@@ -15,6 +15,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const healthy = {
   broker: 'up',
   jwks: 'up',
+  brokerKeys: true,
+  queryMesh: 'up',
   integration: true,
   capability: true,
   deny: [],
@@ -66,6 +68,8 @@ t.test('what is wrong in a body is said, and changes nothing', async (t) => {
     ['/dev/faults', { broker: 'sideways' }],
     ['/dev/faults', { brocker: 'down' }],
     ['/dev/faults', { integration: 'no' }],
+    ['/dev/faults', { queryMesh: 'tired' }],
+    ['/dev/faults', { brokerKeys: 'up' }],
     ['/dev/keys', {}],
     ['/dev/keys', { action: 'sell' }],
     ['/dev/sessions', {}],

@@ -17,6 +17,11 @@ export function answerJson(
   response.end(text);
 }
 
+const refusals = new WeakMap<ServerResponse, string>();
+
+/** The code of the refusal that was sent here, if one was. */
+export const refusalCode = (response: ServerResponse): string | undefined => refusals.get(response);
+
 /** Sends a refusal in the runtime protocol's form: `{ code, message }`. */
 export function refuse(
   response: ServerResponse,
@@ -25,6 +30,7 @@ export function refuse(
   message: string,
   headers: OutgoingHttpHeaders = {},
 ): void {
+  refusals.set(response, code);
   answerJson(response, statusCode, { code, message }, headers);
 }
 

@@ -18,19 +18,31 @@ export const usage = `nn-dev: a local nNumbers platform in front of your applica
 
 Usage: nn-dev [options] [-- COMMAND ...]
 
+  nn-dev -- node server.js                               start your application, and the platform in front of it
+  nn-dev --app http://127.0.0.1:5000 -- python3 app.py   an application in any language, on another port
+  nn-dev                                                 the platform alone: prints the variables for you to set
+
+Options:
   --app URL           where your application listens (default http://127.0.0.1:3000)
   --port N            the address people use: the edge (default 8080)
-  --broker-port N     the broker: keys and QueryMesh queries (default 8090)
+  --broker-port N     the broker: keys and QueryMesh queries; the control page is its /dev (default 8090)
   --nyxdb-port N      the NYXDB engine (default 8091)
   --iam-port N        the sign-in pages (default 8092)
   --people FILE       who can sign in: JSON, [{ "sub", "name"?, "email"?, "preferred_username"?, "email_verified"? }]
   --help              this text
 
-With a COMMAND, nn-dev starts it with PORT and the NNUMBERS_* variables set, and ends with it.
-Without one, it prints the variables for you to set.
+Port 0 is any free one.
 
-  nn-dev -- node server.js
-  nn-dev --app http://127.0.0.1:5000 -- python3 app.py
+Your COMMAND runs with PORT (of --app) and these set: NNUMBERS_IDENTITY_JWKS, NNUMBERS_BROKER_URL,
+NNUMBERS_IDENTITY_ISSUER, NNUMBERS_APP_ID, NNUMBERS_ORG_ID. Open the address of --port in a browser, never --app's: only
+the platform puts the identity on a request. Sign in at /.nnumbers/auth/login there.
+
+nn-dev ends when COMMAND ends, with its exit code (128 and the signal's number when one ended it, 127 when it could not
+be started). Ctrl-C, SIGTERM and SIGHUP go to COMMAND and everything it started; a second one kills them. Otherwise
+the exit code is 1 for what kept the platform from starting, and 2 for a wrong command line.
+
+Each request is a line: time, part, method, status, path without its query, who, how long. Colours are for terminals
+alone; NO_COLOR=1 turns them off.
 `;
 
 /** @throws TypeError that says which option is wrong */

@@ -36,6 +36,7 @@ export async function checkIdentity(
 ): Promise<{ session: Session } | { refusal: Refusal }> {
   const lines = request.headersDistinct['x-nnumbers-identity'];
   if (lines === undefined) return { refusal: refusal('USER_SESSION_REQUIRED') };
+  if (!state.faults.brokerKeys) return { refusal: refusal('APPLICATION_IDENTITY_NOT_READY') };
   const [token, ...more] = lines;
   const claims = more.length > 0 ? undefined : await readClaims(state, token ?? '').catch(() => undefined);
   if (claims === undefined) return { refusal: refusal('IDENTITY_ASSERTION_INVALID') };

@@ -4,8 +4,10 @@ import { constants } from 'node:os';
 import { type Arguments, readArguments, usage } from './arguments.js';
 import { type RunningCommand, runCommand } from './command.js';
 import { PortInUseError } from './listen.js';
+import { logLine, painted } from './log.js';
 import { type DevPerson, readPeople } from './people.js';
 import { type PlatformApp, startPlatform } from './platform.js';
+import { checkArguments } from './preflight.js';
 
 const portOptions = { edge: '--port', broker: '--broker-port', iam: '--iam-port', nyxdb: '--nyxdb-port' };
 
@@ -39,12 +41,14 @@ const exports = (env: PlatformApp['env']): string =>
     .join('\n');
 
 async function main(options: Arguments): Promise<void> {
+  await checkArguments(options);
   const people = await readPeopleFile(options.people);
   const platform = await startPlatform({
     apps: [{ id: 'app_local', url: options.app, port: options.port }],
     ports: { broker: options.brokerPort, nyxdb: options.nyxdbPort, iam: options.iamPort },
     people,
     nyxdb: { tickMs: 1000 },
+    onExchange: (exchange) => void process.stdout.write(logLine(exchange, process.stdout)),
   });
   const app = platform.apps.app_local;
   process.stdout.write(`nn-dev: a local nNumbers platform, not for production
@@ -53,6 +57,8 @@ async function main(options: Arguments): Promise<void> {
   broker            ${platform.brokerUrl}
   NYXDB engine      ${platform.nyxdbUrl}
   IAM               ${platform.iamUrl}
+  control page      ${platform.brokerUrl}/dev  (faults, keys, sessions)
+
 `);
 
   let command: RunningCommand | undefined;
@@ -72,14 +78,21 @@ async function main(options: Arguments): Promise<void> {
     });
   }
 
+  // `nn-dev | head`: nobody reads any more. Left alone, the error would end this process and leave the command behind.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => void end(128 + constants.signals.SIGPIPE));
+
   if (options.command.length === 0) {
-    process.stdout.write(`\nSet these for your application:\n${exports(app.env)}\n`);
+    process.stdout.write(`Set these for your application:\n${exports(app.env)}\n\n`);
     return;
   }
   const { port } = new URL(options.app);
-  command = runCommand(options.command, { label: '[app]', env: { ...app.env, PORT: port || '80' } });
+  command = runCommand(options.command, {
+    label: painted('dim', '[app]', process.stdout),
+    env: { ...app.env, PORT: port || '80' },
+  });
   const exitCode = await command.exitCode;
-  if (!ending) process.stdout.write(`nn-dev: the command ended with code ${exitCode}\n`);
+  if (!ending) process.stdout.write(`nn-dev: the command ended with code ${exitCode}, and nn-dev with it\n`);
   await end(exitCode);
 }
 

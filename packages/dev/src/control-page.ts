@@ -1,6 +1,6 @@
 import { escapeHtml, htmlDocument } from './page.js';
 import type { DevPerson } from './people.js';
-import type { Condition, Faults } from './state.js';
+import type { Condition, Faults, QueryMeshCondition } from './state.js';
 
 /** What the control page shows, and `GET /dev/state` gives. */
 export interface ControlView {
@@ -15,8 +15,13 @@ const conditions: readonly Condition[] = ['up', 'down', 'slow', 'garbage'];
 const nameOf = (person: DevPerson): string => person.name ?? person.email ?? person.sub;
 const hintOf = (person: DevPerson): string => person.email ?? person.sub;
 
-function choice(name: 'broker' | 'jwks', label: string, current: Condition): string {
-  const options = conditions
+function choice(
+  name: 'broker' | 'jwks' | 'queryMesh',
+  label: string,
+  current: QueryMeshCondition,
+  choices: readonly QueryMeshCondition[] = conditions,
+): string {
+  const options = choices
     .map((value) => `<option value="${value}"${value === current ? ' selected' : ''}>${value}</option>`)
     .join('');
   return `<p><label>${label} <select name="${name}">${options}</select></label></p>`;
@@ -37,6 +42,8 @@ export function controlPage({ faults, keys, people, apps }: ControlView): string
 <form data-path="/dev/faults"><fieldset><legend><h2>What is wrong</h2></legend>
 ${choice('broker', 'Broker', faults.broker)}
 ${choice('jwks', 'Key set', faults.jwks)}
+${toggle('brokerKeys', 'The broker has its keys', faults.brokerKeys)}
+${choice('queryMesh', 'QueryMesh', faults.queryMesh, [...conditions, 'rejects'])}
 ${toggle('integration', 'The organization has configured QueryMesh', faults.integration)}
 ${toggle('capability', 'The application has the querymesh capability', faults.capability)}
 <p><label>The platform’s clock is ahead by <input type="number" name="clockOffsetSeconds" value="${faults.clockOffsetSeconds}" step="any"> seconds</label></p>
@@ -72,6 +79,8 @@ for (const form of document.querySelectorAll('form[data-path]'))
     report(post(form.dataset.path, JSON.stringify({
       broker: elements.broker.value,
       jwks: elements.jwks.value,
+      brokerKeys: elements.brokerKeys.checked,
+      queryMesh: elements.queryMesh.value,
       integration: elements.integration.checked,
       capability: elements.capability.checked,
       clockOffsetSeconds: Number(elements.clockOffsetSeconds.value),

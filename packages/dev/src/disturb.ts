@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Condition } from './state.js';
+import { outsideProtocol, type Refusal, refusal } from './refusal.js';
+import type { Condition, QueryMeshCondition } from './state.js';
 
 /** Longer than the 5 seconds a runtime waits for keys, shorter than what anybody waits for a query. */
 const slowMs = 10_000;
@@ -19,13 +20,38 @@ export async function disturb(condition: Condition, response: ServerResponse): P
       response.end('<!doctype html><title>It works!</title>');
       return true;
     case 'slow':
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, slowMs);
-        response.once('close', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      await waitSlowly(response);
       return response.destroyed;
   }
+}
+
+/** Lets a fault act on QueryMesh, behind the broker: what the broker then says, or nothing when the query is to run. */
+export async function disturbQueryMesh(
+  condition: QueryMeshCondition,
+  response: ServerResponse,
+): Promise<Refusal | undefined> {
+  switch (condition) {
+    case 'up':
+      return undefined;
+    case 'down':
+      return refusal('QUERYMESH_UNAVAILABLE');
+    case 'garbage':
+      return outsideProtocol;
+    case 'rejects':
+      return refusal('QUERYMESH_IDENTITY_REJECTED');
+    case 'slow':
+      await waitSlowly(response);
+      return undefined;
+  }
+}
+
+/** Ends early when nobody waits for the answer any more. */
+function waitSlowly(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, slowMs);
+    response.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

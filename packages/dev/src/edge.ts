@@ -8,6 +8,7 @@ import { requestHeaders } from './headers.js';
 import { signIdentity } from './identity.js';
 import { createRelay, type Relay } from './proxy.js';
 import type { ReservedPaths } from './reserved.js';
+import type { Session } from './sessions.js';
 import type { PlatformState } from './state.js';
 import { readTarget, type Target } from './target.js';
 
@@ -29,11 +30,13 @@ interface Arrival {
 
 /** The address people use: answers the reserved paths itself, and relays everything else with the identity on it. */
 export function createEdge(options: EdgeOptions): Server {
+  const { state, appId } = options;
   const proxy = options.application === undefined ? undefined : createRelay(options.application);
   // A long upload is the application's to refuse, not this server's.
   const server = createServer({ requestTimeout: 0 });
 
   server.on('request', (request, response) => {
+    watch(request, response);
     void settle(response, serve(request, response));
   });
   server.on('upgrade', (request, socket, head) => {
@@ -60,8 +63,7 @@ export function createEdge(options: EdgeOptions): Server {
       refuse(response, 502, 'APPLICATION_UNAVAILABLE', 'no address was given for this application');
       return;
     }
-    const identity = await identityOf(request);
-    const headers = requestHeaders(request, host, identity, false);
+    const headers = requestHeaders(request, host, await identityOf(request), false);
     proxy.web(request, response, { target: target.raw, headers });
   }
 
@@ -70,6 +72,7 @@ export function createEdge(options: EdgeOptions): Server {
     if (relay === undefined) {
       // Not a WebSocket for the application: an ordinary answer, on the socket Node handed over.
       const response = new ServerResponse(request);
+      watch(request, response);
       response.shouldKeepAlive = false;
       if (socket instanceof Socket) response.assignSocket(socket);
       response.once('finish', () => socket.end());
@@ -78,7 +81,9 @@ export function createEdge(options: EdgeOptions): Server {
       return;
     }
     const headers = requestHeaders(request, relay.host, await identityOf(request), true);
-    relay.proxy.upgrade(request, socket, head, { target: relay.target.raw, headers });
+    state.journal.person(request, sessionOf(request)?.person);
+    const answered = (statusCode: number | undefined) => state.journal.upgrade(request, appId, statusCode);
+    relay.proxy.upgrade(request, socket, head, { target: relay.target.raw, headers, answered });
   }
 
   function relayOf(request: IncomingMessage): (Arrival & { proxy: Relay }) | undefined {
@@ -90,10 +95,19 @@ export function createEdge(options: EdgeOptions): Server {
     return { target, host, proxy };
   }
 
-  async function identityOf(request: IncomingMessage): Promise<string | undefined> {
+  function sessionOf(request: IncomingMessage): Session | undefined {
     const cookie = readCookie(request.headers.cookie, sessionCookie(options.port()));
-    const session = options.state.sessions.byCookie(options.appId, cookie);
-    return session === undefined ? undefined : signIdentity(options.state, options.iamUrl, session);
+    return state.sessions.byCookie(appId, cookie);
+  }
+
+  async function identityOf(request: IncomingMessage): Promise<string | undefined> {
+    const session = sessionOf(request);
+    return session === undefined ? undefined : signIdentity(state, options.iamUrl, session);
+  }
+
+  function watch(request: IncomingMessage, response: ServerResponse): void {
+    state.journal.watch(request, response, { part: 'edge', appId });
+    state.journal.person(request, sessionOf(request)?.person);
   }
 
   return server;

@@ -32,6 +32,8 @@ const condition = z.enum(['up', 'down', 'slow', 'garbage']);
 const faultsSchema = z.strictObject({
   broker: condition.optional(),
   jwks: condition.optional(),
+  brokerKeys: z.boolean().optional(),
+  queryMesh: z.enum(['up', 'down', 'slow', 'garbage', 'rejects']).optional(),
   integration: z.boolean().optional(),
   capability: z.boolean().optional(),
   deny: z.array(z.string().min(1)).optional(),

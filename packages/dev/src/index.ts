@@ -1,5 +1,6 @@
 export { type CommandOptions, type RunningCommand, runCommand } from './command.js';
 export type { PlatformFaults } from './faults.js';
+export type { Exchange } from './journal.js';
 export { type PlatformPart, PortInUseError } from './listen.js';
 export type {
   NyxdbEndpoint,
@@ -16,4 +17,4 @@ export type { NyxdbLimits, NyxdbOptions } from './nyxdb-options.js';
 export type { PlatformOptions } from './options.js';
 export { type DevPerson, defaultPeople } from './people.js';
 export { type Platform, type PlatformApp, startPlatform } from './platform.js';
-export type { Condition, DevOrganization, Faults } from './state.js';
+export type { Condition, DevOrganization, Faults, QueryMeshCondition } from './state.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Exchange } from './journal.js';
 import { type NyxdbOptions, type ReadNyxdbOptions, readNyxdbOptions } from './nyxdb-options.js';
 import { type DevPerson, defaultPeople, readPeople } from './people.js';
 import type { DevOrganization } from './state.js';
@@ -33,6 +34,8 @@ export interface PlatformOptions<Id extends string = string> {
   readonly nyxdb?: NyxdbOptions | undefined;
   /** The platform's clock, in milliseconds since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined;
+  /** Is told of every exchange of the edges and the broker once it is over, for a log. Ours. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 const port = z.int().min(0).max(65_535).default(0);
@@ -41,6 +44,7 @@ const id = z
   .string()
   .regex(/^[\x21-\x7e]{1,128}$/)
   .refine((name) => !(name in {}), 'must not be a name that every object has');
+const aFunction = <F>() => z.custom<F>((value) => typeof value === 'function', 'must be a function');
 // Strict: a mistyped name would be a default nobody asked for.
 const optionsSchema = z.strictObject({
   apps: z.array(z.strictObject({ id, url: z.string().optional(), port })).min(1),
@@ -51,9 +55,8 @@ const optionsSchema = z.strictObject({
   organization: z
     .strictObject({ id: z.string().min(1), slug: z.string().min(1) })
     .default({ id: 'org_local', slug: 'local' }),
-  now: z
-    .custom<() => number>((value) => typeof value === 'function', 'must be a function')
-    .default(() => Date.now),
+  now: aFunction<() => number>().default(() => Date.now),
+  onExchange: aFunction<(exchange: Exchange) => void>().default(() => () => undefined),
 });
 
 /** The options with their defaults. */
@@ -64,13 +67,14 @@ export interface ReadOptions<Id extends string> {
   readonly organization: DevOrganization;
   readonly nyxdb: ReadNyxdbOptions;
   readonly now: () => number;
+  readonly onExchange: (exchange: Exchange) => void;
 }
 
 /** @throws TypeError that names what is wrong */
 export function readOptions<Id extends string>(options: PlatformOptions<Id>): ReadOptions<Id> {
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw new TypeError(`startPlatform: ${z.prettifyError(read.error)}`);
-  const { apps, ports, organization, now } = read.data;
+  const { apps, ports, organization, now, onExchange } = read.data;
   if (new Set(apps.map((app) => app.id)).size !== apps.length)
     throw new TypeError('startPlatform: two applications have the same id');
   return {
@@ -83,6 +87,7 @@ export function readOptions<Id extends string>(options: PlatformOptions<Id>): Re
     people: readPeople(options.people ?? defaultPeople),
     nyxdb: readNyxdbOptions(options.nyxdb ?? {}),
     now,
+    onExchange,
   };
 }
 

@@ -70,14 +70,20 @@ export async function startPlatform<const Id extends string>(
 ): Promise<Platform<Id>> {
   if (process.env.NODE_ENV === 'production')
     throw new Error('the local platform signs anybody in: it does not start with NODE_ENV=production');
-  const { apps, ports, people, organization, nyxdb: nyxdbOptions, now } = readOptions(options);
+  const { apps, ports, people, organization, nyxdb: nyxdbOptions, now, onExchange } = readOptions(options);
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     await Promise.all(closing.splice(0).map((end) => end()));
   };
 
   try {
-    const state = await createState({ organization, people, appIds: apps.map((app) => app.id), now });
+    const state = await createState({
+      organization,
+      people,
+      appIds: apps.map((app) => app.id),
+      now,
+      onExchange,
+    });
     const queryMesh = createQueryMesh();
     closing.push(() => queryMesh.close());
     const opened = async (listening: Promise<Listening>) => {

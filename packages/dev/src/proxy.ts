@@ -12,10 +12,16 @@ export interface Forwarded {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** An upgrade on its way. */
+export interface ForwardedUpgrade extends Forwarded {
+  /** Told once what the application said: 101, the status of its refusal, 502 when it said nothing. */
+  answered(statusCode: number | undefined): void;
+}
+
 /** Relays requests and WebSockets to one application. */
 export interface Relay {
   web(request: IncomingMessage, response: ServerResponse, forwarded: Forwarded): void;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, forwarded: Forwarded): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, forwarded: ForwardedUpgrade): void;
 }
 
 const unavailable = 'APPLICATION_UNAVAILABLE';
@@ -37,6 +43,7 @@ class FreshConnections extends Agent {
 export function createRelay(application: URL): Relay {
   const message = `the application at ${application.origin} did not answer`;
   const underWay = new WeakMap<IncomingMessage, Forwarded>();
+  const upgrades = new WeakMap<Duplex, ForwardedUpgrade>();
   const upgraded = new WeakSet<Duplex>();
   // toProxy: the library would otherwise take the target through `new URL`.
   const proxy = createProxyServer({ target: application.origin, toProxy: true });
@@ -52,8 +59,13 @@ export function createRelay(application: URL): Relay {
   });
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     outgoing.path = underWay.get(request)?.target ?? outgoing.path;
-    outgoing.once('upgrade', () => upgraded.add(socket));
+    const upgrade = upgrades.get(socket);
+    outgoing.once('upgrade', () => {
+      upgraded.add(socket);
+      upgrade?.answered(101);
+    });
     outgoing.once('response', (answer) => {
+      upgrade?.answered(answer.statusCode);
       // The refusal is relayed, and the connection ends with it.
       answer.headers.connection = 'close';
       answer.once('error', () => socket.destroy());
@@ -77,6 +89,7 @@ export function createRelay(application: URL): Relay {
 
   proxy.on('error', (_error, _request, client) => {
     if (client instanceof Socket) {
+      if (!upgraded.has(client)) upgrades.get(client)?.answered(client.destroyed ? undefined : 502);
       if (!client.destroyed && !upgraded.has(client)) client.write(rawRefusal(message));
       client.destroySoon();
     } else if (!client.headersSent && !client.destroyed) refuse(client, 502, unavailable, message);
@@ -90,6 +103,7 @@ export function createRelay(application: URL): Relay {
     },
     upgrade(request, socket, head, forwarded) {
       underWay.set(request, forwarded);
+      upgrades.set(socket, forwarded);
       request.headers = forwarded.headers;
       proxy.ws(request, socket, head);
     },

@@ -64,6 +64,7 @@ export function createReservedPaths({
     const former = sessionOf(request);
     if (former !== undefined) sessions.end(former);
     const session = sessions.start(appId, finished.person);
+    state.journal.person(request, finished.person);
     redirect(response, 302, finished.returnTo, [
       setCookie(cookieName, session.cookie),
       finished.clearedCookie,
