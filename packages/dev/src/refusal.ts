@@ -14,14 +14,21 @@ const table = {
     'the organization has no QueryMesh configured, or it is off',
   ],
   QUERYMESH_NOT_ENABLED: [409, 'the application has not turned the querymesh capability on'],
+  QUERYMESH_IDENTITY_REJECTED: [502, 'QueryMesh did not accept the token of who signed in'],
   QUERYMESH_ACCESS_DENIED: [403, "the organization's data policies denied the query to this person"],
   QUERYMESH_QUERY_FAILED: [422, 'QueryMesh refused the query or the result went past the cap'],
   QUERYMESH_UNAVAILABLE: [503, 'QueryMesh did not answer or is busy'],
   APPLICATION_IDENTITY_NOT_READY: [503, 'the broker has no keys available right now'],
 } as const satisfies Record<string, readonly [number, string]>;
 
+/** The codes of the runtime protocol's table. */
+export type RefusalCode = keyof typeof table;
+
+/** Whether a text is one of the table's codes. */
+export const isRefusalCode = (code: string): code is RefusalCode => Object.hasOwn(table, code);
+
 /** A refusal of the table, with a message of its own where one says more. */
-export function refusal(code: keyof typeof table, message?: string | undefined): Refusal {
+export function refusal(code: RefusalCode, message?: string | undefined): Refusal {
   const [statusCode, text] = table[code];
   return { statusCode, code, message: message ?? text };
 }
