@@ -55,3 +55,11 @@ t.test('@nn-runtime/dev', async (t) => {
     'startPlatform',
   ]);
 });
+
+t.test('@nn-runtime/dev/testing', async (t) => {
+  t.strictSame(await names(import('@nn-runtime/dev/testing')), [
+    'createTestBroker',
+    'createTestIdentities',
+    'testPeople',
+  ]);
+});

@@ -43,7 +43,7 @@ export interface TestBroker extends TestScript, AsyncDisposable {
    * of a key set (`garbage`).
    */
   setKeySet(state: KeySetState): void;
-  /** Ends every connection, held queries too, and stops listening. Rejects with what an answer function threw, if one did. */
+  /** Ends every connection, held queries too, and stops listening; what was asked can still be read. Rejects with what an answer function threw, if one did. */
   close(): Promise<void>;
 }
 
@@ -54,17 +54,14 @@ export interface TestBroker extends TestScript, AsyncDisposable {
  */
 export async function createTestBroker(options: TestBrokerOptions = {}): Promise<TestBroker> {
   const identities = options.identities ?? createTestIdentities(options);
-  const { script, play } = createScript();
+  const { script, play, end } = createScript();
   let keySet: KeySetState = 'up';
   let keyRequests = 0;
   let failure: { readonly error: unknown } | undefined;
 
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      failure ??= { error };
-      // Never the error's own text: it may quote the SQL.
-      if (!response.headersSent) refuse(response, 500, 'INTERNAL_ERROR', 'the test broker failed to answer');
-    });
+    // Only a caller that hangs up in the middle of its request comes here.
+    serve(request, response).catch(() => response.destroy());
   });
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -91,7 +88,11 @@ export async function createTestBroker(options: TestBrokerOptions = {}): Promise
     const read = await readQueryRequest(request);
     if ('refusal' in read) return refused(read.refusal);
     const query: TestQuery = { ...read.query, person: personOf(identity.claims), claims: identity.claims };
-    const reply = await play(query, gone.signal);
+    const reply = await play(query, gone.signal).catch((error: unknown): Reply => {
+      failure ??= { error };
+      // Never the error's own text: it may quote the SQL.
+      return { kind: 'raw', statusCode: 500, body: 'an answer function of the test threw' };
+    });
     return reply.kind === 'answer' && reply.rowCount > query.maxRows
       ? refused(refusal('QUERYMESH_QUERY_FAILED', `the result has more than ${query.maxRows} rows`))
       : reply;
@@ -112,7 +113,7 @@ export async function createTestBroker(options: TestBrokerOptions = {}): Promise
     NNUMBERS_BROKER_URL: url,
   });
   async function close(): Promise<void> {
-    script.reset();
+    end();
     await listening.close();
     const first = failure;
     failure = undefined;

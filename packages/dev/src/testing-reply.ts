@@ -4,16 +4,20 @@ import { isRefusalCode, type Refusal, type RefusalCode, refusal } from './refusa
 import { encodeAnswer, type TestAnswer } from './testing-answer.js';
 import type { Matching } from './testing-query.js';
 
+/** An answer that need not be of the protocol. */
+export interface RawAnswer {
+  readonly statusCode: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether the connection breaks after the body, as if more had been to come; default false. */
+  readonly cut?: boolean | undefined;
+}
+
 /** What goes over the wire. */
 export type Reply =
   | { readonly kind: 'answer'; readonly body: string; readonly rowCount: number }
   | { readonly kind: 'refusal'; readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined }
-  | {
-      readonly kind: 'raw';
-      readonly statusCode: number;
-      readonly body: string;
-      readonly headers: Readonly<Record<string, string>>;
-    }
+  | ({ readonly kind: 'raw' } & RawAnswer)
   | { readonly kind: 'drop' };
 
 /** What a refusal says besides its code. */
@@ -52,11 +56,17 @@ export function refusalReply(code: RefusalCode, options: RefuseOptions = {}): Re
 export function sendReply(response: ServerResponse, reply: Reply): void {
   if (reply.kind === 'drop') response.destroy();
   else if (reply.kind === 'answer') answerJson(response, 200, reply.body);
-  else if (reply.kind === 'raw') response.writeHead(reply.statusCode, reply.headers).end(reply.body);
+  else if (reply.kind === 'raw') sendRaw(response, reply);
   else {
     const { statusCode, code, message } = reply.refusal;
     const seconds = reply.retryAfterSeconds;
     const headers: Record<string, string> = seconds === undefined ? {} : { 'retry-after': String(seconds) };
     refuse(response, statusCode, code, message, headers);
   }
+}
+
+function sendRaw(response: ServerResponse, { statusCode, headers = {}, body, cut = false }: RawAnswer): void {
+  response.writeHead(statusCode, headers);
+  if (cut) response.write(body, () => response.destroy());
+  else response.end(body);
 }

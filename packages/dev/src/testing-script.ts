@@ -2,7 +2,13 @@ import type { RefusalCode } from './refusal.js';
 import type { TestAnswer } from './testing-answer.js';
 import { createHold, type HeldQuery, type Hold } from './testing-hold.js';
 import { type Matching, matcher, type TestQuery } from './testing-query.js';
-import { answerReply, type RefuseOptions, type Reply, refusalReply } from './testing-reply.js';
+import {
+  answerReply,
+  type RawAnswer,
+  type RefuseOptions,
+  type Reply,
+  refusalReply,
+} from './testing-reply.js';
 
 /**
  * What the broker answers. Answers with `times` are used up first, in the order they were given; then the others count,
@@ -25,14 +31,7 @@ export interface TestScript {
    */
   refuse(code: RefusalCode, options?: RefuseOptions | undefined): void;
   /** Answers with something that is not of the protocol: a page of a proxy, half a body, another status. */
-  respond(
-    raw: {
-      readonly statusCode: number;
-      readonly body: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    },
-    matching?: Matching | undefined,
-  ): void;
+  respond(raw: RawAnswer, matching?: Matching | undefined): void;
   /** Ends the connection without an answer. */
   drop(matching?: Matching | undefined): void;
   /** Holds the next query back until the test decides. No time passes for it. */
@@ -58,6 +57,8 @@ export interface ScriptParts {
   readonly script: TestScript;
   /** Takes note of a query and gives what it is answered with. */
   play(query: TestQuery, gone: AbortSignal): Promise<Reply>;
+  /** Drops what is held. */
+  end(): void;
 }
 
 export function createScript(): ScriptParts {
@@ -83,6 +84,11 @@ export function createScript(): ScriptParts {
     return refusalReply('QUERYMESH_QUERY_FAILED', { message: 'the test prepared no answer for this query' });
   }
 
+  function end(): void {
+    for (const hold of holds) hold.end();
+    holds = [];
+  }
+
   const script: TestScript = {
     answer(answer, matching) {
       if (typeof answer === 'function') return add((query) => answerReply(answer(query)), matching);
@@ -97,8 +103,8 @@ export function createScript(): ScriptParts {
       const reply = refusalReply(code, options);
       add(() => reply, options);
     },
-    respond({ statusCode, body, headers = {} }, matching) {
-      add(() => ({ kind: 'raw', statusCode, body, headers }), matching);
+    respond({ statusCode, body, headers = {}, cut = false }, matching) {
+      add(() => ({ kind: 'raw', statusCode, body, headers, cut }), matching);
     },
     drop: (matching) => add(() => ({ kind: 'drop' }), matching),
     hold(matching) {
@@ -118,16 +124,16 @@ export function createScript(): ScriptParts {
       return counted.reduce((sum, { left }) => sum + left, 0);
     },
     reset() {
-      for (const hold of holds) hold.end();
+      end();
       rules = [];
       queries = [];
       unexpected = [];
-      holds = [];
     },
   };
 
   return {
     script,
+    end,
     play(query, gone) {
       queries.push(query);
       return next(query, gone);

@@ -24,5 +24,5 @@ export {
 export type { PublicJwk } from './testing-keys.js';
 export type { Matching, SqlMatcher, TestQuery } from './testing-query.js';
 export type { RefusedIdentities, RefusedIdentity } from './testing-refused.js';
-export type { RefuseOptions } from './testing-reply.js';
+export type { RawAnswer, RefuseOptions } from './testing-reply.js';
 export type { TestScript } from './testing-script.js';
