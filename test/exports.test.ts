@@ -111,3 +111,11 @@ t.test('@nn-runtime/nyxdb, its door for Node with the same names, and its frames
     'parseTsv',
   ]);
 });
+
+t.test('@nn-runtime/dev/testing', async (t) => {
+  t.strictSame(await names(import('@nn-runtime/dev/testing')), [
+    'createTestBroker',
+    'createTestIdentities',
+    'testPeople',
+  ]);
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ana, bruno, nameless } from './people-default.js';
 
 /** A pretend person of the local organization (design P6). Only `sub` is required: real accounts lack the rest too. */
 export interface DevPerson {
@@ -11,23 +12,7 @@ export interface DevPerson {
 }
 
 /** Who can sign in when nothing else is said: the last one has neither name, email nor user name, as real accounts may. */
-export const defaultPeople: readonly DevPerson[] = [
-  {
-    sub: '5b1c7a0e-ana',
-    name: 'Ana Souza',
-    email: 'ana@example.org',
-    email_verified: true,
-    preferred_username: 'ana',
-  },
-  {
-    sub: '9d40f2b8-bruno',
-    name: 'Bruno Lima',
-    email: 'bruno@example.org',
-    email_verified: false,
-    preferred_username: 'bruno',
-  },
-  { sub: 'e27c91d3-nameless' },
-];
+export const defaultPeople: readonly DevPerson[] = [ana, bruno, nameless];
 
 const peopleSchema = z
   .array(

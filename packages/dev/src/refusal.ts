@@ -28,8 +28,14 @@ export const outsideProtocol: Refusal = {
   message: 'QueryMesh answered outside its protocol',
 };
 
+/** The codes of the runtime protocol's table. */
+export type RefusalCode = keyof typeof table;
+
+/** Whether a text is one of the table's codes. */
+export const isRefusalCode = (code: string): code is RefusalCode => Object.hasOwn(table, code);
+
 /** A refusal of the table, with a message of its own where one says more. */
-export function refusal(code: keyof typeof table, message?: string | undefined): Refusal {
+export function refusal(code: RefusalCode, message?: string | undefined): Refusal {
   const [statusCode, text] = table[code];
   return { statusCode, code, message: message ?? text };
 }
