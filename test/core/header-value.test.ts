@@ -46,3 +46,12 @@ t.test('headers are read from the lines Node kept, or else from what was parsed'
   );
   t.strictSame(identityHeaderLines({ headers: { [name]: 'a' }, rawHeaders: [] }), ['a']);
 });
+
+t.test('requests that share one verification get a refusal each, and none the other’s', async (t) => {
+  const forged = token(makeKey('k1'));
+  const refusals = await Promise.all(
+    [1, 2, 3].map(() => runtime.authenticate(forged).catch((error: unknown) => error)),
+  );
+  t.equal(new Set(refusals).size, 3);
+  for (const refusal of refusals) t.match(refusal, { name: 'IdentityRejectedError', reason: 'signature' });
+});

@@ -119,7 +119,7 @@ export const tokenMutants: readonly Mutant[] = [
     ['that times make valid dates', '.max(MAX_DATE_SECONDS)', ''],
     ...['name', 'email', 'preferred_username'].map(
       (claim) =>
-        [`the type of \`${claim}\``, `${claim}: z.string().nullish(),`, `${claim}: z.any(),`] as const,
+        [`the type of \`${claim}\``, ` ${claim}: z.string().nullish(),`, ` ${claim}: z.any(),`] as const,
     ),
     ['the type of `email_verified`', 'email_verified: z.boolean().nullish(),', 'email_verified: z.any(),'],
     [
@@ -151,7 +151,7 @@ export const tokenMutants: readonly Mutant[] = [
   ]),
   ...mutantsOf(
     'core/src/verified.ts',
-    ['behaviour/kept-identities', 'behaviour/isolation', 'behaviour/runtime'],
+    ['core/header-value', 'behaviour/kept-identities', 'behaviour/runtime'],
     [
       [
         'that the whole token is compared',
@@ -175,7 +175,7 @@ export const tokenMutants: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'core/src/runtime.ts',
-    ['behaviour/kept-identities', 'behaviour/runtime', 'core/keys-freshness'],
+    ['behaviour/kept-identities', 'behaviour/runtime', 'core/keys-freshness', 'behaviour/refusals'],
     [
       ['the end of the runtime', 'if (this.#closed) throw new IdentityUnavailableError();', ''],
       [

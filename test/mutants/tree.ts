@@ -37,6 +37,11 @@ export async function makeTree(): Promise<Tree> {
     await compile(join(part, 'src'), join(folder, part, 'dist'));
   }
   await compile('test', join(folder, 'test'));
+  // A test may serve its own folder: what it names is there too.
+  cpSync(join(repository, 'test'), join(folder, 'test'), {
+    recursive: true,
+    filter: (name) => !/node_modules|\/dist|\/express4/.test(name.slice(repository.length)),
+  });
   return {
     folder,
     replace: (file, source) => {
