@@ -155,14 +155,44 @@ t.test('forwarding headers are the edge’s, not the browser’s', async (t) => 
       'x-forwarded-for': '6.6.6.6',
       'X-Forwarded-Host': 'evil.example',
       x_forwarded_proto: 'https',
+      'x-forwarded-port': '666',
+      'x-forwarded-user': 'evil',
+      'x-forwarded-prefix': '/evil',
+      x_forwarded_ssl: 'evil',
+      'x-real-ip': '6.6.6.6',
     },
   });
   const { headers, rawHeaders } = app.last();
   t.equal(headers['x-forwarded-for'], '127.0.0.1');
   t.equal(headers['x-forwarded-host'], `127.0.0.1:${port}`);
   t.equal(headers['x-forwarded-proto'], 'http');
+  t.equal(headers['x-forwarded-port'], String(port));
+  t.equal(headers.forwarded, `for=127.0.0.1;host="127.0.0.1:${port}";proto=http`);
   t.equal(headers.host, `127.0.0.1:${port}`);
-  t.equal(/6\.6\.6\.6|evil|https/.test(rawHeaders.join()), false);
+  t.equal(/6\.6\.6\.6|666|evil|https/.test(rawHeaders.join()), false);
+  t.equal(new Set(names()).size, names().length, 'each of them once');
+});
+
+t.test('no number of headers keeps the identity from the application', async (t) => {
+  // Node's servers read 2,000 headers and drop the rest without a word.
+  const junk = Array.from({ length: 2_200 }, (_, index) => `${index.toString(36)}:`).join('\r\n');
+  const answer = await raw(
+    port,
+    `GET /a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${ana.cookie}\r\nConnection: close\r\n${junk}\r\n\r\n`,
+  );
+  t.match(answer, /^HTTP\/1\.1 200 /);
+  t.match(app.last().headers['x-nnumbers-identity'], /^eyJ/);
+  t.equal(app.last().headers.host, `127.0.0.1:${port}`);
+});
+
+t.test('a Connection header cannot take Host or the forwarding headers away', async (t) => {
+  await raw(
+    port,
+    `GET /a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close, Host, X-Forwarded-For, Forwarded\r\n\r\n`,
+  );
+  t.equal(app.last().headers.host, `127.0.0.1:${port}`);
+  t.equal(app.last().headers['x-forwarded-for'], '127.0.0.1');
+  t.match(app.last().headers.forwarded, /^for=127/);
 });
 
 t.test('the application’s own cookies pass as they are, the platform’s do not', async (t) => {

@@ -16,15 +16,11 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** Only the edge may say these: a browser's own value would be believed by the application. */
-const edgeOnly = new Set([
-  identityHeader,
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-forwarded-proto',
-]);
+/**
+ * Only the edge may say these: a browser's own value would be believed by the application. Every X-Forwarded-*, since
+ * applications know more of them than any list here (-User, -Prefix, -Ssl, -Uri, …).
+ */
+const edgeOnly = /^(x-nnumbers-identity|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 /**
  * The headers the application receives: the browser's, without what is the platform's, and with the identity of who
@@ -37,26 +33,30 @@ export function requestHeaders(
   identity: string | undefined,
   upgrade: boolean,
 ): IncomingHttpHeaders {
-  // The platform's header is added after this: `Connection: X-NNumbers-Identity` cannot remove it.
+  const clientAddress = request.socket.remoteAddress ?? '127.0.0.1';
+  // First of all: a server that stops after so many headers (Node's after 2,000) must not miss who it is.
+  const headers: IncomingHttpHeaders = {
+    host,
+    ...(identity === undefined ? {} : { [identityHeader]: identity }),
+    forwarded: `for=${clientAddress};host="${host}";proto=http`,
+    'x-forwarded-for': clientAddress,
+    'x-forwarded-host': host,
+    'x-forwarded-port': String(request.socket.localPort ?? ''),
+    'x-forwarded-proto': 'http',
+  };
+  // The browser's alone: `Connection: X-NNumbers-Identity` or `Connection: Host` cannot remove the platform's.
   const nominated = new Set((request.headers.connection ?? '').toLowerCase().split(/[,\s]+/));
-  const headers: IncomingHttpHeaders = {};
   for (const [name, value] of Object.entries(request.headers)) {
     const canonical = name.replaceAll('_', '-');
+    if (name === 'host' || name === 'cookie') continue;
     // Where the body ends is not the browser's to take away: without a length its bytes would be read as the next
     // request, reserved path, forged identity and all (request smuggling, RFC 9112 section 11.2).
     if (nominated.has(name) && name !== 'content-length') continue;
-    if (hopByHop.has(name) || edgeOnly.has(canonical)) continue;
+    if (hopByHop.has(name) || edgeOnly.test(canonical)) continue;
     headers[name] = value;
   }
   const cookie = withoutPlatformCookies(request.headers.cookie);
-  if (cookie === undefined) delete headers.cookie;
-  else headers.cookie = cookie;
-
-  headers.host = host;
-  headers['x-forwarded-for'] = request.socket.remoteAddress ?? '127.0.0.1';
-  headers['x-forwarded-host'] = host;
-  headers['x-forwarded-proto'] = 'http';
-  if (identity !== undefined) headers[identityHeader] = identity;
+  if (cookie !== undefined) headers.cookie = cookie;
 
   if (upgrade) {
     // The bytes after an upgrade request are the new protocol's, never a body.

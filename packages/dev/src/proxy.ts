@@ -87,12 +87,13 @@ export function createRelay(application: URL): Relay {
     answer.once('error', () => response.destroy());
   });
 
-  proxy.on('error', (_error, _request, client) => {
+  proxy.on('error', (error, _request, client) => {
+    const said = explain(error, application.origin);
     if (client instanceof Socket) {
       if (!upgraded.has(client)) upgrades.get(client)?.answered(client.destroyed ? undefined : 502);
-      if (!client.destroyed && !upgraded.has(client)) client.write(rawRefusal(message));
+      if (!client.destroyed && !upgraded.has(client)) client.write(rawRefusal(said));
       client.destroySoon();
-    } else if (!client.headersSent && !client.destroyed) refuse(client, 502, unavailable, message);
+    } else if (!client.headersSent && !client.destroyed) refuse(client, 502, unavailable, said);
   });
 
   const agent = new FreshConnections();
@@ -108,6 +109,14 @@ export function createRelay(application: URL): Relay {
       proxy.ws(request, socket, head);
     },
   };
+}
+
+/** Only the name of the fault: its text may quote what the application sent. */
+function explain(error: Error, origin: string): string {
+  const code = 'code' in error ? String(error.code) : '';
+  return code.startsWith('HPE_')
+    ? `the application at ${origin} answered outside HTTP (${code})`
+    : `the application at ${origin} did not answer`;
 }
 
 /** A refusal on a socket that has no response object: an upgrade that came to nothing. */
