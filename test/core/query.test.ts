@@ -70,6 +70,9 @@ t.test('wrong arguments are refused here, by name, and nothing is sent', async (
       message: /timeoutMs/,
     });
   }
+  for (const options of [null, 5, 'maxRows']) {
+    await t.rejects(queryMesh('SELECT 1', options as never), { code: 'VALIDATION_FAILED', message: /options/ });
+  }
   await t.rejects(queryMesh('SELECT 1', { signal: {} as AbortSignal }), { message: /signal/ });
   await t.rejects(queryMesh('SELECT 1', { bigint: 'big' as 'auto' }), { message: /bigint/ });
   t.equal(broker.requests.length, 0);

@@ -52,7 +52,7 @@ function returnTo(target: string): string {
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-  if (/[\x00-\x1f\x7f]/.test(decoded) || /^[/\\]{2}/.test(decoded)) return '/';
+  if (/[\x00-\x1f\x7f]/.test(decoded) || /^[/\\]{2}/.test(decoded) || path.includes('\\')) return '/';
   const resolved = URL.canParse(target, 'http://address.invalid')
     ? new URL(target, 'http://address.invalid')
     : undefined;

@@ -6,7 +6,7 @@ export interface HttpAnswer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; absent for a redirect. */
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 /**

@@ -27,7 +27,7 @@ export interface KeyStoreOptions {
 export interface KeyStoreStatus {
   readonly environmentKeys: number;
   readonly brokerKeys: number;
-  readonly brokerKeysAgeSeconds?: number;
+  readonly brokerKeysAgeSeconds?: number | undefined;
   readonly lastRefresh: 'never' | 'ok' | 'failed';
 }
 

@@ -72,6 +72,7 @@ export function readQuery(
 ): QueryRequest {
   const text = typeof sql === 'string' || Sql.is(sql) ? sqlText(sql) : '';
   if (text.trim() === '') throw invalid('The SQL must be a string that is not blank.');
+  if (typeof options !== 'object' || options === null) throw invalid('The options must be an object.');
   const { maxRows, signal, timeoutMs = defaults.timeoutMs, retry = defaults.retry, bigint } = options;
   if (maxRows !== undefined && !(Number.isInteger(maxRows) && maxRows >= 1 && maxRows <= MAX_ROWS)) {
     throw invalid(`maxRows must be an integer from 1 to ${MAX_ROWS}.`);

@@ -11,8 +11,11 @@ import { fitsBigint } from './trino-number.js';
 import { monthsText } from './trino-time.js';
 import { trinoType } from './trino-type.js';
 
-/** The most text one result may have, in characters: a JavaScript string ends at 2^29. */
-const maxCharacters = 256 * 1024 * 1024;
+/**
+ * The most text one result may have, in characters: several times what 100,000 ordinary rows take, and little enough that
+ * one person's result does not take the process of everybody's queries down.
+ */
+const maxCharacters = 64 * 1024 * 1024;
 
 /** Collects the rows of one result as JSON text. */
 export class TrinoRows {
@@ -52,11 +55,12 @@ export class TrinoRows {
       if (this.#undecided.size > 0) this.#cells.push(cells);
       else this.#lines.push(`[${cells.join(',')}]`);
       for (const cell of cells) this.#characters += cell.length + 1;
+      // After each row: a chunk of 2,048 long ones would be too much before its end.
+      if (this.#characters > maxCharacters) {
+        throw new Refusal(`The result is longer than ${maxCharacters} characters.`);
+      }
     }
     this.rowCount += chunk.rowCount;
-    if (this.#characters > maxCharacters) {
-      throw new Refusal(`The result is longer than ${maxCharacters} characters.`);
-    }
   }
 
   /** The Trino types of the columns and the JSON text of all rows. */
