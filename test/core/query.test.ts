@@ -71,7 +71,10 @@ t.test('wrong arguments are refused here, by name, and nothing is sent', async (
     });
   }
   for (const options of [null, 5, 'maxRows']) {
-    await t.rejects(queryMesh('SELECT 1', options as never), { code: 'VALIDATION_FAILED', message: /options/ });
+    await t.rejects(queryMesh('SELECT 1', options as never), {
+      code: 'VALIDATION_FAILED',
+      message: /options/,
+    });
   }
   await t.rejects(queryMesh('SELECT 1', { signal: {} as AbortSignal }), { message: /signal/ });
   await t.rejects(queryMesh('SELECT 1', { bigint: 'big' as 'auto' }), { message: /bigint/ });
