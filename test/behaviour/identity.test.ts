@@ -53,6 +53,8 @@ for (const framework of frameworks) {
         t.strictSame(await response.json(), REFUSED);
         t.equal(response.headers.get('cache-control'), 'no-store');
         t.equal(response.headers.get('www-authenticate'), 'NNumbers-Identity');
+        t.equal(response.headers.get('content-length'), '98');
+        t.equal(response.headers.get('transfer-encoding'), null);
         t.strictSame(app.handled, []);
       }
     });

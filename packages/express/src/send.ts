@@ -6,5 +6,7 @@ export function send(response: ServerResponse, answer: HttpAnswer): void {
   for (const name of bodyHeaders) response.removeHeader(name);
   response.statusCode = answer.statusCode;
   for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value);
+  // Node does not count by itself once the header was removed: the answer would come in chunks.
+  response.setHeader('content-length', Buffer.byteLength(answer.body ?? ''));
   response.end(answer.body);
 }
