@@ -124,7 +124,12 @@ t.test('the page has a label for everything and no script of its own in it', asy
   t.match(text, '<script src="/dev/control.js" defer></script>');
   t.notMatch(text, /\son\w+=|javascript:/);
   for (const control of text.match(/<(input|select)[^>]*>/g) ?? []) {
-    t.match(text.slice(0, text.indexOf(control)), /<label>[^/]*$/, control);
+    const [, id = ''] = / id="(\w+)"/.exec(control) ?? [];
+    t.match(
+      text.slice(0, text.indexOf(control)),
+      id === '' ? /<label>[^/]*$/ : `<label for="${id}">`,
+      control,
+    );
   }
   t.match(await ask(at('/dev/control.js')), {
     status: 200,

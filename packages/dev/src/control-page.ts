@@ -24,7 +24,8 @@ function choice(
   const options = choices
     .map((value) => `<option value="${value}"${value === current ? ' selected' : ''}>${value}</option>`)
     .join('');
-  return `<p><label>${label} <select name="${name}">${options}</select></label></p>`;
+  // Beside it and not around it: the name of the control is the label, without the list of choices.
+  return `<p><label for="${name}">${label}</label> <select id="${name}" name="${name}">${options}</select></p>`;
 }
 
 const toggle = (name: string, label: string, on: boolean): string =>

@@ -47,7 +47,7 @@ export function createEdge(options: EdgeOptions): Server {
 
   function arrive(request: IncomingMessage, response: ServerResponse): Arrival | undefined {
     const target = readTarget(request.url ?? '/');
-    const host = ownHost(target.authority ?? request.headers.host, options.port());
+    const host = hostOf(request, target);
     if (host !== undefined) return { target, host };
     refuse(response, 400, 'VALIDATION_FAILED', 'the Host of the request is not this address');
     return undefined;
@@ -88,11 +88,17 @@ export function createEdge(options: EdgeOptions): Server {
 
   function relayOf(request: IncomingMessage): (Arrival & { proxy: Relay }) | undefined {
     const target = readTarget(request.url ?? '/');
-    const host = ownHost(target.authority ?? request.headers.host, options.port());
+    const host = hostOf(request, target);
     const webSocket = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
     if (!webSocket || host === undefined || proxy === undefined || target.reservedPath !== undefined)
       return undefined;
     return { target, host, proxy };
+  }
+
+  function hostOf(request: IncomingMessage, target: Target): string | undefined {
+    // Of two Host lines Node takes the first, another server the last: 400 (RFC 9112 section 3.2).
+    const lines = request.headersDistinct.host ?? [];
+    return lines.length > 1 ? undefined : ownHost(target.authority ?? lines[0], options.port());
   }
 
   function sessionOf(request: IncomingMessage): Session | undefined {

@@ -85,6 +85,10 @@ export function createRelay(application: URL): Relay {
     if (setCookie !== undefined) answer.headers['set-cookie'] = withoutPlatformSetCookies(setCookie);
     // An answer cut off must end cut off: with a clean end the browser would take half a document for the whole.
     answer.once('error', () => response.destroy());
+    // The library copies the head after this. An EventSource is open once it has the head: not when the first event comes.
+    process.nextTick(() => {
+      if (!response.destroyed) response.flushHeaders();
+    });
   });
 
   proxy.on('error', (error, _request, client) => {
