@@ -290,7 +290,14 @@ t.test('answers outside the protocol', async (t) => {
   broker.respond({ statusCode: 200, body: '<html>sign in</html>', headers: { 'content-type': 'text/html' } });
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_PROTOCOL_ERROR' });
   broker.respond({ statusCode: 200, body: '{"columns":[],"rows":[', cut: true });
-  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_PROTOCOL_ERROR' });
+  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
+  const cut = await fetch(`${broker.url}/v1/querymesh/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-nnumbers-identity': broker.identities.header() },
+    body: '{"sql":"SELECT 1"}',
+  });
+  t.equal(cut.status, 200);
+  await t.rejects(cut.text(), 'half a body is no body');
   broker.drop();
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
 });

@@ -125,9 +125,13 @@ t.test('the runtime of another year takes them by the same clock, until they exp
   t.match((await runtime.authenticate(header)).identity, { expiresAt: new Date(in2030 + 300_000) });
   nowMs += 359_999;
   t.match((await runtime.authenticate(header)).identity, { kind: 'person' });
+  t.match(identities.verify(header), { sub: '5b1c7a0e-ana' });
   nowMs += 1;
   t.match(await errorOf(runtime.authenticate(header)), { reason: 'expired' });
   t.equal(identities.verify(header), undefined, 'the kit agrees');
+  const seconds = nowMs / 1000;
+  t.ok(identities.verify(identities.header(undefined, { nbf: seconds + 60 })), 'a minute ahead is tolerated');
+  t.equal(identities.verify(identities.header(undefined, { nbf: seconds + 61 })), undefined);
 });
 
 t.test('options decide application, organization, issuer and the person by default', async (t) => {
