@@ -1,6 +1,6 @@
 import { createRuntime, IdentityRejectedError, identityHeaderLines } from '@nn-runtime/core';
 import t from 'tap';
-import { environment, makeKey, NOW_MS, token } from '../tokens.js';
+import { claims, environment, headerOf, makeKey, NOW_MS, signParts, token } from '../tokens.js';
 
 const key = makeKey('k1');
 const runtime = createRuntime({ env: environment([key]), now: () => NOW_MS });
@@ -54,4 +54,15 @@ t.test('requests that share one verification get a refusal each, and none the ot
   );
   t.equal(new Set(refusals).size, 3);
   for (const refusal of refusals) t.match(refusal, { name: 'IdentityRejectedError', reason: 'signature' });
+});
+
+t.test('white space may stand around the JOSE header, which is an object all the same', async (t) => {
+  const header = JSON.stringify(headerOf(key));
+  const payload = JSON.stringify(claims());
+  for (const space of [' ', '\n', '\t', '\r\n']) {
+    t.equal(await kindOf(signParts(key, `${space}${header}${space}`, payload)), 'person');
+    for (const other of ['null', '[]', `[${header}]`, '"x"', '1', 'true', '']) {
+      await t.rejects(kindOf(signParts(key, space + other, payload)), { reason: 'malformed' }, other);
+    }
+  }
 });

@@ -347,3 +347,12 @@ t.test(
     t.equal(store.calls.length, 1);
   },
 );
+
+t.test('close() before the first question keeps it from being asked', async (t) => {
+  const store = startStore({ environmentKeys: [root] });
+  store.answer(() => keySet(b1));
+  const waiting = store.verdict(hourLong(b1));
+  await store.runtime.close();
+  t.equal(await waiting, UNAVAILABLE);
+  t.equal(store.calls.length, 0);
+});
