@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Exchange, startPlatform } from '@nn-runtime/dev';
@@ -7,7 +8,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { application } from './fixtures/application.js';
 import { browser } from './fixtures/browser.js';
 import { run } from './fixtures/command.js';
-import { ask } from './fixtures/http.js';
+import { ask, raw } from './fixtures/http.js';
 
 const cli = fileURLToPath(new URL('./cli.js', import.meta.resolve('@nn-runtime/dev')));
 const anyPorts = ['--port', '0', '--broker-port', '0', '--nyxdb-port', '0', '--iam-port', '0'];
@@ -73,6 +74,23 @@ t.test('colours are for terminals, or asked for, and never against NO_COLOR', as
     t.equal(/\u001b\[/.test(dev.stdout()), coloured, JSON.stringify(env));
     if (coloured) t.match(dev.stdout(), '\u001b[33m418\u001b[39m /teapot');
   }
+});
+
+t.test('a name or a path cannot command the terminal', async (t) => {
+  const file = `${t.testdir()}/people.json`;
+  writeFileSync(file, JSON.stringify([{ sub: 'p1', preferred_username: 'zoë\u001b[31m\nedge GET' }]));
+  const dev = run(t, cli, [...anyPorts, '--app', app.url, '--people', file], { NO_COLOR: '1' });
+  const [, edge = ''] = await dev.until(/your application {2}(http:\S+)/);
+  const person = browser();
+  await person.follow(`${edge}/.nnumbers/auth/login?login_hint=p1&return_to=/`);
+  const cookie = person.cookieHeader(edge);
+  await raw(
+    Number(new URL(edge).port),
+    `GET /${'x'.repeat(300)} HTTP/1.1\r\nHost: ${new URL(edge).host}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
+  );
+  await dev.until(/ edge {3}GET {2}200 \/x{199}… {2}zoë\\u\{1b\}\[31m\\u\{a\}edge\\u\{20\}GET {2}/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there.
+  t.notMatch(dev.stdout(), /[\u001b\u009b]/);
 });
 
 t.test('a program is told what a line is made of', async (t) => {
