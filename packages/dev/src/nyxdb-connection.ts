@@ -16,13 +16,17 @@ export class Connection {
   readonly #faults: FaultScript;
   /** Frames that wait behind a delayed one. */
   #waiting: (() => void)[] | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #delayed: NodeJS.Timeout | undefined;
+  #closing: NodeJS.Timeout | undefined;
 
   constructor(webSocket: WebSocket, socket: Socket, faults: FaultScript) {
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#faults = faults;
-    webSocket.once('close', () => clearTimeout(this.#timer));
+    webSocket.once('close', () => {
+      clearTimeout(this.#delayed);
+      clearTimeout(this.#closing);
+    });
   }
 
   get open(): boolean {
@@ -41,15 +45,24 @@ export class Connection {
 
   /** Sends the revocation frame and drops the transport (contract, "Revocation frames"). */
   revoke(): void {
-    this.#write(revocationFrame());
-    this.close(1008);
+    this.#inOrder(() => this.#revoke());
   }
 
+  /** Ends the connection behind what was sent before. */
   close(code: number): void {
+    this.#inOrder(() => this.#close(code));
+  }
+
+  #revoke(): void {
+    this.#write(revocationFrame());
+    this.#close(1008);
+  }
+
+  #close(code: number): void {
     if (!this.open) return;
     this.#webSocket.close(code);
-    this.#timer = setTimeout(() => this.#webSocket.terminate(), closeDeadlineMs);
-    this.#timer.unref();
+    this.#closing = setTimeout(() => this.#webSocket.terminate(), closeDeadlineMs);
+    this.#closing.unref();
   }
 
   #write(data: Buffer | string): void {
@@ -65,19 +78,19 @@ export class Connection {
 
   #delay(ms: number, frame: Buffer): void {
     this.#waiting = [() => this.#write(frame)];
-    this.#timer = setTimeout(() => {
+    this.#delayed = setTimeout(() => {
       const waiting = this.#waiting ?? [];
       this.#waiting = undefined;
       for (const step of waiting) this.#inOrder(step);
     }, ms);
-    this.#timer.unref();
+    this.#delayed.unref();
   }
 
   #damage(fault: NyxdbFaultAction, frame: Buffer): void {
     if (fault.do === 'delay') this.#delay(fault.ms, frame);
-    else if (fault.do === 'revoke') this.revoke();
+    else if (fault.do === 'revoke') this.#revoke();
     else if (fault.do === 'reset') this.#socket.resetAndDestroy();
-    else if (fault.do === 'close') this.close(fault.code);
+    else if (fault.do === 'close') this.#close(fault.code);
     else if (fault.do === 'text') this.#write(frame.toString('latin1'));
     else for (const message of damagedFrames(fault, frame)) this.#write(message);
   }
