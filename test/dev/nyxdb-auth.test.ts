@@ -128,8 +128,9 @@ t.test('a revoked request gets the revocation and no answer of its own', async (
   nyxdb.removeSession('one');
   t.same(await wire.next(), revocation);
   await t.rejects(wire.next(), /closed/);
-  while (nyxdb.stats().executions > 0) await control.ask(0x0a, id(9));
-  t.equal(nyxdb.stats().connections, 1);
+  // The client may see the end of its connection before the engine does: a round trip each time until both have.
+  while (nyxdb.stats().executions > 0 || nyxdb.stats().connections > 1) await control.ask(0x0a, id(9));
+  t.match(nyxdb.stats(), { executions: 0, connections: 1 });
 });
 
 t.test(
