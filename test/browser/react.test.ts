@@ -89,6 +89,36 @@ t.test('in a page', async (t) => {
     t.ok(await page.evaluate(reads('signed-out acme')));
   });
 
+  await t.test('a slow answer to an older question does not bring back who signed out', async (t) => {
+    const { server, tab } = await open(t);
+    const { page } = await tab();
+    await page.evaluate(reads('signed-in Ana acme'));
+    const organization = { id: 'org_1', slug: 'acme' };
+    let release = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      server.on('GET /.nnumbers/auth/session', (request, response) => {
+        release = () => json(203, { user: { name: 'Ana' }, organization })(request, response);
+        resolve();
+      });
+    });
+    const old = page.evaluate('refresh()');
+    await arrived;
+    server.on('GET /.nnumbers/auth/session', json(203, { user: null, organization }));
+    await page.evaluate(`dispatchEvent(new Event('online'))`);
+    await page.evaluate(reads('signed-out acme'));
+    await page.evaluate(`{
+      globalThis.shown = [];
+      const observer = new MutationObserver(() => shown.push(document.title));
+      observer.observe(document.head, { childList: true, subtree: true, characterData: true });
+    }`);
+    release();
+    await old;
+    server.on('GET /.nnumbers/auth/session', json(203, { user: { name: 'Bia' }, organization }));
+    await page.evaluate('refresh()');
+    await page.evaluate(reads('signed-in Bia acme'));
+    t.same(await page.evaluate('shown'), ['signed-in Bia acme']);
+  });
+
   await t.test('off the page it asks nothing more', async (t) => {
     const { server, tab } = await open(t);
     const { page } = await tab();

@@ -215,6 +215,9 @@ t.test('the application cannot set a cookie of the platform', async (t) => {
       'a=1; Path=/',
       '__nnumbers_session_8080=x',
       '__NNUMBERS_session_8080=x',
+      // Without a name, browsers send the value alone: it comes back as the platform's cookie.
+      '=__nnumbers_session_8080=x',
+      ' = __nnumbers_session_8080=x',
       'b=2',
     ]);
     response.end();

@@ -186,6 +186,15 @@ t.test('WebSockets', async (t) => {
       socket.end('HTTP/1.1 403 Forbidden\r\ntransfer-encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n');
       return;
     }
+    if (request.url?.endsWith('cookies')) {
+      const head = request.url === '/cookies' ? '101 Switching Protocols' : '401 Unauthorized';
+      const kind =
+        request.url === '/cookies' ? 'upgrade: websocket\r\nconnection: upgrade' : 'content-length: 0';
+      socket.end(
+        `HTTP/1.1 ${head}\r\n${kind}\r\nset-cookie: a=1\r\nset-cookie: __nnumbers_session_8080=x\r\n\r\n`,
+      );
+      return;
+    }
     if (request.url?.endsWith('/echo?')) {
       socket.end(`HTTP/1.1 403 Forbidden\r\ncontent-length: ${request.url.length}\r\n\r\n${request.url}`);
       return;
@@ -254,6 +263,21 @@ t.test('WebSockets', async (t) => {
       let text = '';
       for await (const chunk of response) text += chunk;
       t.equal(text, body);
+    }
+  });
+
+  t.test('an upgrade, or its refusal, cannot set a cookie of the platform either', async (t) => {
+    for (const [path, status] of [
+      ['/cookies', '101'],
+      ['/refused-cookies', '401'],
+    ] as const) {
+      const answer = await raw(
+        port,
+        `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      );
+      t.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+      t.match(answer, /\r\nset-cookie: a=1\r\n/);
+      t.notMatch(answer, /__nnumbers_/);
     }
   });
 

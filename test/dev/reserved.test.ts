@@ -156,6 +156,9 @@ t.test('what resolves under /.nnumbers/ never reaches the application', async (t
     '/.nnumbers/v1/../auth/./session',
     '/../../.nnumbers/auth/session',
     `http://127.0.0.1:${new URL(edge).port}/.nnumbers/auth/session`,
+    // An application that parses its target comes to the same path, whatever the scheme says.
+    `https://127.0.0.1:${new URL(edge).port}/.nnumbers/auth/session`,
+    `ws://127.0.0.1:${new URL(edge).port}/.nnumbers/auth/session`,
   ];
   for (const path of sessions) t.equal((await ask(edge, { path })).status, 203, path);
   t.equal(app.seen.length, before);
@@ -193,7 +196,9 @@ t.test('every other target reaches the application byte for byte', async (t) => 
 t.test('an absolute target reaches the application as its path', async (t) => {
   const { port } = new URL(edge);
   t.equal((await ask(edge, { path: `http://localhost:${port}/a?b` })).text, 'app /a?b');
+  t.equal((await ask(edge, { path: `HTTPS://localhost:${port}/a?b` })).text, 'app /a?b');
   t.equal((await ask(edge, { path: `http://evil.example:${port}/a?b` })).status, 400);
+  t.equal((await ask(edge, { path: `https://evil.example:${port}/a?b` })).status, 400);
 });
 
 t.test('any other Host is refused, so that a rebound name reads nothing', async (t) => {

@@ -9,6 +9,7 @@ import {
   useContext,
   useEffect,
   useMemo,
+  useRef,
   useState,
 } from 'react';
 import { getSession, type Organization, onSessionChange, type Session, type SessionUser } from './index.js';
@@ -59,16 +60,31 @@ export const SessionProvider = ({ children, session: initial }: SessionProviderP
     session: initial,
     error: undefined,
   });
+  // What was asked before something newer was shown comes too late: it would bring back who signed out meanwhile.
+  const turns = useRef({ asked: 0, shown: 0 });
   const refresh = useCallback(async () => {
+    const { current } = turns;
+    current.asked += 1;
+    const turn = current.asked;
+    const isLate = () => {
+      if (turn < current.shown) return true;
+      current.shown = turn;
+      return false;
+    };
     try {
       const session = await getSession();
-      set({ session, error: undefined });
+      if (!isLate()) set({ session, error: undefined });
     } catch (error) {
-      set((before) => ({ ...before, error }));
+      if (!isLate()) set((before) => ({ ...before, error }));
     }
   }, []);
   useEffect(() => {
-    const stop = onSessionChange((session) => set({ session, error: undefined }));
+    const stop = onSessionChange((session) => {
+      const { current } = turns;
+      current.asked += 1;
+      current.shown = current.asked;
+      set({ session, error: undefined });
+    });
     void refresh();
     return stop;
   }, [refresh]);

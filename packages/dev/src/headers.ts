@@ -69,7 +69,14 @@ export function requestHeaders(
   return headers;
 }
 
-/** The application's Set-Cookie lines without any that would overwrite a cookie of the platform. */
-export function withoutPlatformSetCookies(lines: readonly string[]): string[] {
-  return lines.filter((line) => !isPlatformCookie(line.split('=', 1)[0] ?? ''));
+/**
+ * Takes away the application's Set-Cookie lines that would overwrite a cookie of the platform. A cookie without a name
+ * comes back as its value alone, so that `=name=value` is one of that name.
+ */
+export function removePlatformSetCookies(headers: IncomingHttpHeaders): void {
+  const lines = headers['set-cookie'];
+  if (lines === undefined) return;
+  headers['set-cookie'] = lines.filter(
+    (line) => !isPlatformCookie(line.replace(/^\s*=/, '').split('=', 1)[0] ?? ''),
+  );
 }

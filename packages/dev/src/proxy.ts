@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
 import { refuse } from './answer.js';
-import { withoutPlatformSetCookies } from './headers.js';
+import { removePlatformSetCookies } from './headers.js';
 
 /** One request on its way to the application. */
 export interface Forwarded {
@@ -60,12 +60,14 @@ export function createRelay(application: URL): Relay {
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     outgoing.path = underWay.get(request)?.target ?? outgoing.path;
     const upgrade = upgrades.get(socket);
-    outgoing.once('upgrade', () => {
+    outgoing.once('upgrade', (answer) => {
+      removePlatformSetCookies(answer.headers);
       upgraded.add(socket);
       upgrade?.answered(101);
     });
     outgoing.once('response', (answer) => {
       upgrade?.answered(answer.statusCode);
+      removePlatformSetCookies(answer.headers);
       // The refusal is relayed, and the connection ends with it.
       answer.headers.connection = 'close';
       answer.once('error', () => socket.destroy());
@@ -81,8 +83,7 @@ export function createRelay(application: URL): Relay {
     }
     delete answer.headers['keep-alive'];
     answer.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close';
-    const setCookie = answer.headers['set-cookie'];
-    if (setCookie !== undefined) answer.headers['set-cookie'] = withoutPlatformSetCookies(setCookie);
+    removePlatformSetCookies(answer.headers);
     // An answer cut off must end cut off: with a clean end the browser would take half a document for the whole.
     answer.once('error', () => response.destroy());
     // The library copies the head after this. An EventSource is open once it has the head: not when the first event comes.

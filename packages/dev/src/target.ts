@@ -13,7 +13,8 @@ export interface Target {
 const reservedPrefix = '/.nnumbers/';
 
 export function readTarget(url: string): Target {
-  const absolute = /^http:\/\/([^/?#]*)(.*)$/i.exec(url);
+  // Of any scheme: an application that parses its target would find a reserved path behind `https://` too.
+  const absolute = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)(.*)$/i.exec(url);
   const authority = absolute?.[1];
   const raw = absolute === null ? url : `${absolute[2]?.startsWith('/') ? '' : '/'}${absolute[2] ?? ''}`;
   const end = raw.search(/[?#]/);
