@@ -66,7 +66,11 @@ export const adapterMutants: readonly Mutant[] = [
         '',
       ],
       ['that an error handler’s answer stands', ' || body !== fastifyErrorBody(error)', ''],
-      ['the length of the body', ".header('content-length', Buffer.byteLength(answer.body ?? ''))", ''],
+      [
+        'that headers of the former body go with it',
+        'for (const name of bodyHeaders) reply.removeHeader(name);',
+        '',
+      ],
       [
         'that its runtime ends with the application',
         "if (options.runtime === undefined) app.addHook('onClose', () => runtime.close());",

@@ -62,7 +62,7 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
     }
     const answer = httpAnswerOf(error);
     for (const name of bodyHeaders) reply.removeHeader(name);
-    reply.headers(answer.headers).header('content-length', Buffer.byteLength(answer.body ?? ''));
+    reply.headers(answer.headers);
     done(null, answer.body);
   });
 
