@@ -66,7 +66,11 @@ export const adapterMutants: readonly Mutant[] = [
         '',
       ],
       ['that an error handler’s answer stands', ' || body !== fastifyErrorBody(error)', ''],
-      ['the length of the body', ".header('content-length', Buffer.byteLength(answer.body ?? ''))", ''],
+      [
+        'that what was said of another body is taken back',
+        'for (const name of bodyHeaders) reply.removeHeader(name);',
+        '',
+      ],
       [
         'that its runtime ends with the application',
         "if (options.runtime === undefined) app.addHook('onClose', () => runtime.close());",
@@ -94,7 +98,13 @@ export const adapterMutants: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'express/src/middleware.ts',
-    ['express/middleware', 'behaviour/refusals', 'behaviour/query', 'behaviour/identity'],
+    [
+      'express/middleware',
+      'behaviour/adapters',
+      'behaviour/refusals',
+      'behaviour/query',
+      'behaviour/identity',
+    ],
     [
       ['that twice verifies once', 'if (caller !== undefined) {', 'if (Number.isNaN(0)) {'],
       ['the identity', "define(request, 'identity', caller.identity);", ''],
@@ -122,6 +132,11 @@ export const adapterMutants: readonly Mutant[] = [
         'the refusal',
         'if (error instanceof RuntimeError) send(response, httpAnswerOf(error));\n        else next(error);',
         'void error; next();',
+      ],
+      [
+        'that an answer somebody else sent is left alone',
+        'if (error instanceof RuntimeError && response.headersSent) return;',
+        '',
       ],
     ],
   ),

@@ -62,7 +62,8 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
     }
     const answer = httpAnswerOf(error);
     for (const name of bodyHeaders) reply.removeHeader(name);
-    reply.headers(answer.headers).header('content-length', Buffer.byteLength(answer.body ?? ''));
+    // Fastify counts the length anew, also for HEAD, unless trailers are to follow: those come in chunks.
+    reply.headers(answer.headers);
     done(null, answer.body);
   });
 
