@@ -248,6 +248,23 @@ t.test('Fastify: an identity a hook put there before is overwritten', async (t) 
   t.strictSame(await textOf(url, bad), REFUSED);
 });
 
+t.test('Fastify: an identity behind a setter that ignores is overwritten', async (t) => {
+  const app = Fastify();
+  app.addHook('onRequest', async (request) => {
+    Object.defineProperty(request, 'identity', {
+      configurable: true,
+      get: () => EVA,
+      set: () => undefined,
+    });
+  });
+  await app.register(nnumbers, options);
+  app.get('/', async ({ identity }) => (identity.kind === 'person' ? identity.subject : identity.kind));
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  t.strictSame(await textOf(url), [200, 'anonymous']);
+  t.strictSame(await textOf(url, good), [200, 'ana-0001']);
+});
+
 t.test('Fastify: a request that is injected is held to the same', async (t) => {
   const app = Fastify();
   await app.register(nnumbers, options);
