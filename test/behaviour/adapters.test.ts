@@ -157,6 +157,50 @@ for (const [name, create] of expresses) {
     t.strictSame(await textOf(url), [500, 'Error: of the handler']);
   });
 
+  t.test(`${name}: a refusal that comes after somebody else's answer is left unsaid`, async (t) => {
+    const unhandled: unknown[] = [];
+    const listener = (error: unknown): number => unhandled.push(error);
+    process.on('unhandledRejection', listener);
+    t.teardown(() => process.off('unhandledRejection', listener));
+    const app = create();
+    // As a middleware does that gives up on slow requests.
+    let giveUp: () => void = () => undefined;
+    app.use((_request, response, next) => {
+      giveUp = () => response.end('too slow');
+      next();
+    });
+    let fail: (error: Error) => void = () => undefined;
+    const refused = new Promise<void>((resolve) => {
+      const ask = (): Promise<Response> =>
+        new Promise((_resolve, reject) => {
+          fail = reject;
+          giveUp();
+        });
+      app.use(middleware({ ...options, fetch: ask, onRefused: () => resolve() }));
+    });
+    const url = await listening(t, app);
+    const unknown = { 'X-NNumbers-Identity': token(makeKey('unknown')) };
+    t.strictSame(await textOf(url, unknown), [200, 'too slow']);
+    fail(new Error('the broker is down'));
+    await refused;
+    // A rejection nobody handled is told of after the turn it came in.
+    await new Promise((resolve) => setImmediate(resolve));
+    t.strictSame(unhandled, []);
+  });
+
+  t.test(`${name}: a refusal is one whole answer where chunks or trailers had been promised`, async (t) => {
+    const app = create();
+    app.use((request, response, next) => {
+      if (request.url !== '/trailer') response.setHeader('Transfer-Encoding', 'chunked');
+      response.setHeader('Trailer', 'Server-Timing');
+      next();
+    });
+    app.use(middleware(options));
+    const url = await listening(t, app);
+    t.strictSame(await textOf(`${url}/chunked`, bad), REFUSED);
+    t.strictSame(await textOf(`${url}/trailer`, bad), REFUSED);
+  });
+
   t.test(`${name}: routes before the middleware have no identity`, async (t) => {
     const app = create();
     app.get('/before', (request, response) => response.end(String('identity' in request)));
@@ -165,6 +209,30 @@ for (const [name, create] of expresses) {
     t.strictSame(await textOf(`${url}/before`, good), [200, 'false']);
   });
 }
+
+t.test('Fastify: a refusal is one whole answer where chunks or trailers had been promised', async (t) => {
+  const app = Fastify();
+  t.teardown(() => app.close());
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url.startsWith('/chunked')) reply.header('Transfer-Encoding', 'chunked');
+    if (request.url.startsWith('/named')) reply.header('Trailer', 'Server-Timing');
+    if (request.url.startsWith('/trailer')) reply.trailer('Server-Timing', async () => 'app;dur=1');
+  });
+  await app.register(nnumbers, options);
+  app.get('/:kind', async (request) => request.queryMesh('SELECT 1'));
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  for (const kind of ['chunked', 'named', 'trailer']) {
+    t.strictSame(await textOf(`${url}/${kind}`, bad), REFUSED, kind);
+    t.strictSame(
+      await textOf(`${url}/${kind}`),
+      [
+        401,
+        '{"code":"USER_SESSION_REQUIRED","message":"Sign in to continue.","login_path":"/.nnumbers/auth/login"}',
+      ],
+      `${kind}, from a handler`,
+    );
+  }
+});
 
 t.test('Fastify: an identity a hook put there before is overwritten', async (t) => {
   const app = Fastify();
@@ -178,6 +246,23 @@ t.test('Fastify: an identity a hook put there before is overwritten', async (t) 
   t.strictSame(await textOf(url), [200, 'anonymous']);
   t.strictSame(await textOf(url, good), [200, 'ana-0001']);
   t.strictSame(await textOf(url, bad), REFUSED);
+});
+
+t.test('Fastify: an identity behind a setter that ignores is overwritten', async (t) => {
+  const app = Fastify();
+  app.addHook('onRequest', async (request) => {
+    Object.defineProperty(request, 'identity', {
+      configurable: true,
+      get: () => EVA,
+      set: () => undefined,
+    });
+  });
+  await app.register(nnumbers, options);
+  app.get('/', async ({ identity }) => (identity.kind === 'person' ? identity.subject : identity.kind));
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  t.strictSame(await textOf(url), [200, 'anonymous']);
+  t.strictSame(await textOf(url, good), [200, 'ana-0001']);
 });
 
 t.test('Fastify: a request that is injected is held to the same', async (t) => {
@@ -223,4 +308,9 @@ t.test('header lines of requests Node did not parse are told apart as well', asy
   t.equal(await outcome({ 'x-nnumbers-identity': [value, value] }), 'repeated');
   t.equal(await outcome({ 'x-nnumbers-identity': `${value}, ${value}` }), 'repeated');
   t.equal(await outcome({ 'x-nnumbers-identity': '' }), 'empty');
+  // Header names have no case, and only Node's parser promises lower case.
+  t.equal(await outcome({ 'X-NNumbers-Identity': value }), 'person');
+  t.equal(await outcome({ 'X-NNUMBERS-IDENTITY': '' }), 'empty');
+  t.equal(await outcome({ 'X-NNumbers-Identity': value, 'x-nnumbers-identity': value }), 'repeated');
+  t.equal(await outcome({ 'X-NNumbers-Identity-2': value, X_NNumbers_Identity: value }), 'anonymous');
 });

@@ -15,6 +15,18 @@ const options = { env: environment([key]), now: () => NOW_MS };
 const good = { 'x-nnumbers-identity': token(key) };
 const bad = { 'x-nnumbers-identity': 'x.y.z' };
 
+t.test('the first releases of Fastify 5 will do: their requests have no setDecorator', async (t) => {
+  const app = Fastify();
+  t.teardown(() => app.close());
+  app.addHook('onRequest', async (request) => {
+    Object.defineProperty(request, 'setDecorator', { value: undefined });
+  });
+  await app.register(nnumbers, options);
+  app.get('/who', async (request) => [request.identity, typeof request.queryMesh]);
+  const answer = await app.inject({ url: '/who', headers: good });
+  t.match(answer.json(), [{ kind: 'person', subject: 'ana-0001' }, 'function']);
+});
+
 t.test('routes under a prefix and in encapsulated children have an identity', async (t) => {
   const app = Fastify();
   t.teardown(() => app.close());

@@ -41,10 +41,15 @@ export const adapterMutants: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'fastify/src/plugin.ts',
-    ['fastify/plugin', 'behaviour/refusals', 'behaviour/query', 'behaviour/identity'],
+    ['fastify/plugin', 'behaviour/adapters', 'behaviour/refusals', 'behaviour/query', 'behaviour/identity'],
     [
       ['that nobody else owns the names', 'if (app.hasRequestDecorator(name)) {', 'if (Number.isNaN(0)) {'],
-      ['the identity', "request.setDecorator('identity', caller.identity);", ''],
+      ['the identity', "define(request, 'identity', caller.identity);", ''],
+      [
+        'that a setter in the way is replaced',
+        'Object.defineProperty(request, name, { configurable: true, enumerable: true, writable: true, value });',
+        '(request as unknown as Record<string, unknown>)[name] = value;',
+      ],
       [
         'that a query ends with its response',
         'endWithResponse(caller.queryMesh, reply.raw)',
@@ -98,7 +103,13 @@ export const adapterMutants: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'express/src/middleware.ts',
-    ['express/middleware', 'behaviour/refusals', 'behaviour/query', 'behaviour/identity'],
+    [
+      'express/middleware',
+      'behaviour/adapters',
+      'behaviour/refusals',
+      'behaviour/query',
+      'behaviour/identity',
+    ],
     [
       ['that twice verifies once', 'if (caller !== undefined) {', 'if (Number.isNaN(0)) {'],
       ['the identity', "define(request, 'identity', caller.identity);", ''],
@@ -126,6 +137,11 @@ export const adapterMutants: readonly Mutant[] = [
         'the refusal',
         'if (error instanceof RuntimeError) send(response, httpAnswerOf(error));\n        else next(error);',
         'void error; next();',
+      ],
+      [
+        'that an answer somebody else sent is left alone',
+        'if (error instanceof RuntimeError && response.headersSent) return;',
+        '',
       ],
     ],
   ),

@@ -36,16 +36,22 @@ export function identityHeaderLines(request: HeaderSource): readonly string[] {
   const lines: string[] = [];
   if (rawHeaders !== undefined) {
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      const name = rawHeaders[index] as string;
-      if (name.length === IDENTITY_HEADER.length && name.toLowerCase() === IDENTITY_HEADER) {
-        lines.push(rawHeaders[index + 1] as string);
-      }
+      if (isIdentityHeader(rawHeaders[index] as string)) lines.push(rawHeaders[index + 1] as string);
     }
+    if (lines.length > 0) return lines;
+    const value = headers[IDENTITY_HEADER];
+    return value === undefined ? lines : typeof value === 'string' ? [value] : value;
   }
-  if (lines.length > 0) return lines;
-  // Requests that were not parsed by Node (serverless adapters, test doubles) may only fill `headers`.
-  const value = headers[IDENTITY_HEADER];
-  return value === undefined ? lines : typeof value === 'string' ? [value] : value;
+  // Requests that were not parsed by Node (serverless adapters, test doubles) may only fill `headers`, and in any case.
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && isIdentityHeader(name))
+      lines.push(...(Array.isArray(value) ? value : [value]));
+  }
+  return lines;
+}
+
+function isIdentityHeader(name: string): boolean {
+  return name.length === IDENTITY_HEADER.length && name.toLowerCase() === IDENTITY_HEADER;
 }
 
 /**

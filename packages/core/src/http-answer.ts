@@ -10,8 +10,9 @@ export interface HttpAnswer {
 }
 
 /**
- * Headers, in lower case, that describe a body or are about the resource (RFC 9110 sections 8 and 14.4, RFC 6266). Whatever a handler set of
- * them before it failed was about another body: a length, a compression or a file name of that one would spoil the refusal.
+ * Headers, in lower case, that describe a body or are about the resource (RFC 9110 sections 8 and 14.4, RFC 6266), or how a body is sent
+ * (RFC 9112 section 6.1, RFC 9110 section 6.6.2). Whatever a handler set of them before it failed was about another body: a length,
+ * a compression or a file name of that one would spoil the refusal; chunks or a trailer beside our length would be no HTTP, and Node throws.
  */
 export const bodyHeaders: readonly string[] = Object.freeze([
   'content-disposition',
@@ -22,6 +23,8 @@ export const bodyHeaders: readonly string[] = Object.freeze([
   'content-range',
   'etag',
   'last-modified',
+  'trailer',
+  'transfer-encoding',
 ]);
 
 /**

@@ -62,6 +62,8 @@ export function nnumbers(options: NNumbersOptions = {}): NNumbersMiddleware {
         next();
       },
       (error: unknown) => {
+        // Somebody answered meanwhile, as a time limit does: setting a header now throws, and here nobody would catch it.
+        if (error instanceof RuntimeError && response.headersSent) return;
         // Sent from here: an application's error handler must not be able to turn it into a success.
         if (error instanceof RuntimeError) send(response, httpAnswerOf(error));
         else next(error);

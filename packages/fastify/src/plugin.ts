@@ -37,8 +37,8 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
   app.addHook('onRequest', async (request, reply) => {
     try {
       const caller = await runtime.authenticate(identityHeaderLines(request.raw));
-      request.setDecorator('identity', caller.identity);
-      request.setDecorator('queryMesh', endWithResponse(caller.queryMesh, reply.raw));
+      define(request, 'identity', caller.identity);
+      define(request, 'queryMesh', endWithResponse(caller.queryMesh, reply.raw));
       return;
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
@@ -62,12 +62,19 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
     }
     const answer = httpAnswerOf(error);
     for (const name of bodyHeaders) reply.removeHeader(name);
+    // Fastify counts the length anew, also for HEAD, unless trailers are to follow: those come in chunks.
     reply.headers(answer.headers);
     done(null, answer.body);
   });
 
   if (options.runtime === undefined) app.addHook('onClose', () => runtime.close());
 };
+
+// Defined, not assigned, nor by `setDecorator`, which the first releases of Fastify 5 lack: whatever an earlier hook left there, a value
+// or a setter, is replaced.
+function define(request: FastifyRequest, name: 'identity' | 'queryMesh', value: unknown): void {
+  Object.defineProperty(request, name, { configurable: true, enumerable: true, writable: true, value });
+}
 
 // What Fastify's default handler makes of an error (lib/error-handler.js, fallbackErrorHandler).
 function fastifyErrorBody({ statusCode, code, message }: RuntimeError): string {
