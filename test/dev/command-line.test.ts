@@ -58,6 +58,8 @@ t.test('a wrong command line is 2, and says what is wrong', async (t) => {
   const cases: [string[], RegExp][] = [
     [['--prot', '1'], /--prot/],
     [['extra'], /extra/],
+    [['node', 'server.js'], /a command goes after --: nn-dev \[options\] -- node server\.js/],
+    [['--port', '0', 'npm', 'run', 'dev'], /a command goes after --: nn-dev \[options\] -- npm run dev/],
     [['--port', 'x'], /--port must be a port/],
     [['--broker-port', '65536'], /--broker-port must be a port/],
     [['--port'], /--port/],
@@ -77,6 +79,11 @@ t.test('a wrong command line is 2, and says what is wrong', async (t) => {
 t.test('--help names every option and its default', async (t) => {
   const dev = run(t, cli, ['--help']);
   t.equal(await dev.ended, 0);
+  const short = run(t, cli, ['-h']);
+  t.equal(await short.ended, 0);
+  t.equal(short.stdout(), dev.stdout());
+  // Taken on every recent Mac, by AirPlay: an example with it would be refused at once.
+  t.notMatch(dev.stdout(), /:5000|:7000/);
   for (const line of [
     /--app URL .*default http:\/\/127\.0\.0\.1:3000\)/,
     /--port N .*default 8080\)/,

@@ -70,6 +70,8 @@ t.test('what is wrong in a body is said, and changes nothing', async (t) => {
     ['/dev/faults', { integration: 'no' }],
     ['/dev/faults', { queryMesh: 'tired' }],
     ['/dev/faults', { brokerKeys: 'up' }],
+    // A mistyped person would be denied nothing, and the test of it would pass.
+    ['/dev/faults', { capability: false, deny: ['ana@example.org', 'nobody@example.org'] }],
     ['/dev/keys', {}],
     ['/dev/keys', { action: 'sell' }],
     ['/dev/sessions', {}],

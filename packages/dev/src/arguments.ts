@@ -19,7 +19,7 @@ export const usage = `nn-dev: a local nNumbers platform in front of your applica
 Usage: nn-dev [options] [-- COMMAND ...]
 
   nn-dev -- node server.js                               start your application, and the platform in front of it
-  nn-dev --app http://127.0.0.1:5000 -- python3 app.py   an application in any language, on another port
+  nn-dev --app http://127.0.0.1:3001 -- python3 app.py   an application in any language, on another port
   nn-dev                                                 the platform alone: prints the variables for you to set
 
 Options:
@@ -29,7 +29,7 @@ Options:
   --nyxdb-port N      the NYXDB engine (default 8091)
   --iam-port N        the sign-in pages (default 8092)
   --people FILE       who can sign in: JSON, [{ "sub", "name"?, "email"?, "preferred_username"?, "email_verified"? }]
-  --help              this text
+  --help, -h          this text
 
 Port 0 is any free one.
 
@@ -48,10 +48,10 @@ alone; NO_COLOR=1 turns them off.
 /** @throws TypeError that says which option is wrong */
 export function readArguments(argv: readonly string[]): Arguments {
   const end = argv.indexOf('--');
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: end < 0 ? [...argv] : argv.slice(0, end),
     strict: true,
-    allowPositionals: false,
+    allowPositionals: true,
     options: {
       app: { type: 'string', default: 'http://127.0.0.1:3000' },
       port: { type: 'string', default: '8080' },
@@ -59,9 +59,11 @@ export function readArguments(argv: readonly string[]): Arguments {
       'nyxdb-port': { type: 'string', default: '8091' },
       'iam-port': { type: 'string', default: '8092' },
       people: { type: 'string' },
-      help: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  if (positionals.length > 0)
+    throw new TypeError(`a command goes after --: nn-dev [options] -- ${positionals.join(' ')}`);
   const command = end < 0 ? [] : argv.slice(end + 1);
   if (end >= 0 && command.length === 0) throw new TypeError('nothing follows --');
   return {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findPerson } from './people.js';
+import { type DevPerson, findPerson } from './people.js';
 import type { Faults, PlatformState } from './state.js';
 
 /** Makes the platform misbehave, for tests of how an application bears it (design P7). */
@@ -7,7 +7,8 @@ export interface PlatformFaults {
   /**
    * Changes the faults named and leaves the others as they are.
    *
-   * @throws TypeError for an unknown name or value
+   * @throws TypeError for an unknown name or value, RangeError when nobody is known by a name in `deny`; nothing is
+   * changed then
    */
   set(faults: Partial<Faults>): void;
   /** Signs with a new key from now on; the former keys stay published. Gives the new `kid`. */
@@ -41,18 +42,24 @@ const faultsSchema = z.strictObject({
 });
 
 export function createFaults(state: PlatformState): PlatformFaults {
+  function knownPerson(name: string): DevPerson {
+    const person = findPerson(state.people, name);
+    if (person === undefined) throw new RangeError('nobody is known by this name');
+    return person;
+  }
+
   return {
     set(unverifiedFaults) {
       const read = faultsSchema.safeParse(unverifiedFaults);
       if (!read.success) throw new TypeError(`faults: ${z.prettifyError(read.error)}`);
+      for (const name of read.data.deny ?? []) knownPerson(name);
       const given = Object.entries(read.data).filter(([, value]) => value !== undefined);
       Object.assign(state.faults, Object.fromEntries(given));
     },
     rotateKey: () => state.keys.rotate(),
     withdrawKey: (kid) => state.keys.withdraw(kid),
     endSession(email) {
-      const person = findPerson(state.people, email);
-      if (person === undefined) throw new RangeError('nobody is known by this name');
+      const person = knownPerson(email);
       return state.sessions.endWhere((session) => session.person.sub === person.sub);
     },
   };
