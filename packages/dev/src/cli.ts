@@ -79,8 +79,8 @@ async function main(options: Arguments): Promise<void> {
   }
 
   // `nn-dev | head`: nobody reads any more. Left alone, the error would end this process and leave the command behind.
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', () => void end(128 + constants.signals.SIGPIPE));
+  // 141 is 128 + SIGPIPE, a signal that Windows has no number for.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void end(141));
 
   if (options.command.length === 0) {
     process.stdout.write(`Set these for your application:\n${exports(app.env)}\n\n`);
