@@ -1,29 +1,21 @@
-// Each example as its own process, asked over HTTP, behind a scripted broker.
+// Each example as its own process, asked over HTTP, tested as its owner would: with the kit for tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { createTestBroker, testPeople } from '@nn-runtime/dev/testing';
 import t from 'tap';
-import { answerJson, BRAZIL, startScriptedBroker } from '../broker.js';
 import { ask } from '../http.js';
-import { claims, environment, headerOf, makeKey, signParts } from '../tokens.js';
 
-const key = makeKey('example-key');
-const broker = await startScriptedBroker();
+const broker = await createTestBroker();
 t.teardown(() => broker.close());
 
-const person = (changes: Record<string, unknown> = {}) => ({
-  'x-nnumbers-identity': signParts(
-    key,
-    JSON.stringify(headerOf(key)),
-    JSON.stringify(claims(changes, Date.now())),
-  ),
-});
+const person = (changes: Record<string, unknown> = {}) => broker.identities.headers(testPeople.ana, changes);
 
 async function start(app: string): Promise<{ url: string; child: ChildProcess }> {
   const script = fileURLToPath(new URL(`../../examples/${app}/dist/server.js`, import.meta.url));
   const child = spawn(process.execPath, [script], {
-    env: { ...environment([key], broker.url), PORT: '0' },
+    env: { ...broker.env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(child.stdout, 'data');
@@ -47,9 +39,9 @@ for (const [app, framework] of [
       const ana = await get('/api/me', person());
       t.match(ana.json(), {
         kind: 'person',
-        subject: 'ana-0001',
+        subject: '5b1c7a0e-ana',
         name: 'Ana Souza',
-        organization: { id: 'org-51c2', slug: 'acme' },
+        email: 'ana@example.org',
       });
       const wrong = await get('/api/me', { 'x-nnumbers-identity': 'x.y.z' });
       t.equal(wrong.status, 401);
@@ -57,14 +49,20 @@ for (const [app, framework] of [
     });
 
     t.test('/api/nations is the answer of QueryMesh on behalf of the person', async (t) => {
-      const before = broker.requests.length;
+      const before = broker.queries.length;
       const anonymous = await get('/api/nations');
       t.equal(anonymous.status, 401);
       t.match(anonymous.json(), { code: 'USER_SESSION_REQUIRED' });
-      t.equal(broker.requests.length, before, 'the broker was not asked');
+      t.equal(broker.queries.length, before, 'the broker was not asked');
 
-      const headers = person();
-      const ana = await get('/api/nations', headers);
+      broker.answer({
+        columns: [
+          { name: 'name', type: 'varchar' },
+          { name: 'regionkey', type: 'bigint' },
+        ],
+        rows: [['BRAZIL', 1]],
+      });
+      const ana = await get('/api/nations', person());
       t.same(ana.json(), {
         columns: [
           { name: 'name', type: 'varchar' },
@@ -72,25 +70,25 @@ for (const [app, framework] of [
         ],
         rows: [['BRAZIL', 1]],
       });
-      const asked = broker.requests.at(-1);
-      t.equal(asked?.body, '{"sql":"SELECT name, regionkey FROM tpch.tiny.nation"}');
-      t.equal(asked?.headers['x-nnumbers-identity'], headers['x-nnumbers-identity']);
+      t.match(broker.queries.at(-1), {
+        sql: 'SELECT name, regionkey FROM tpch.tiny.nation',
+        person: { sub: '5b1c7a0e-ana' },
+      });
     });
 
     t.test('/api/query sends the given SQL, and its refusals keep their status', async (t) => {
       await get(`/api/query?sql=${encodeURIComponent("SELECT 'a & b'")}`, person());
-      t.equal(broker.requests.at(-1)?.body, `{"sql":"SELECT 'a & b'"}`);
+      t.equal(broker.queries.at(-1)?.sql, "SELECT 'a & b'");
       for (const query of ['', '?sql=', '?sql=a&sql=b']) {
         const refused = await get(`/api/query${query}`, person());
         t.equal(refused.status, 400, query);
         t.match(refused.json(), { code: 'VALIDATION_FAILED' });
       }
       t.equal((await get('/api/query?sql=SELECT+1')).status, 401);
-      broker.onQuery(answerJson(403, { code: 'QUERYMESH_ACCESS_DENIED', message: 'no' }));
+      broker.refuse('QUERYMESH_ACCESS_DENIED', { sql: 'SELECT 1' });
       const denied = await get('/api/query?sql=SELECT+1', person());
       t.equal(denied.status, 403);
       t.match(denied.json(), { code: 'QUERYMESH_ACCESS_DENIED' });
-      broker.onQuery(answerJson(200, BRAZIL));
     });
 
     t.test('/api/private is for people only', async (t) => {
@@ -126,7 +124,7 @@ for (const [app, framework] of [
       const marked = (await get('/', person({ name: `<img src=x onerror="a('&')">` }))).text;
       t.match(marked, '<strong>&#60;img src=x onerror=&#34;a(&#39;&#38;&#39;)&#34;&#62;</strong>');
       const unnamed = (await get('/', person({ name: null, email: null }))).text;
-      t.match(unnamed, '<strong>ana-0001</strong>');
+      t.match(unnamed, '<strong>5b1c7a0e-ana</strong>');
     });
 
     t.test('it ends by itself when asked to', async (t) => {
