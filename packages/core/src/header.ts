@@ -15,8 +15,8 @@ export interface UnverifiedToken {
   readonly keyId: string;
   /** The bytes the signature covers (RFC 7515 section 5.2). */
   readonly signingInput: Buffer;
-  /** The payload, decoded from base64url but not from JSON. */
-  readonly unverifiedPayload: Buffer;
+  /** The payload as it was sent: unpadded base64url, of a length that encodes whole bytes. */
+  readonly unverifiedPayload: string;
   /** r and s, 32 bytes each (RFC 7518 section 3.4). */
   readonly signature: Buffer;
 }
@@ -93,32 +93,32 @@ export function readToken(value: string): UnverifiedToken {
   if (!COMPACT_JWS.test(value)) throw new IdentityRejectedError('malformed');
   const payloadStart = value.indexOf('.') + 1;
   const header = value.slice(0, payloadStart - 1);
-  const payloadBytes = decodePart(value.slice(payloadStart, signatureStart - 1));
+  const payload = value.slice(payloadStart, signatureStart - 1);
+  if (!isWholeBytes(payload)) throw new IdentityRejectedError('malformed');
   return {
     compact: value,
     keyId: keyIdOf(header),
     signingInput: Buffer.from(value.slice(0, signatureStart - 1), 'latin1'),
-    unverifiedPayload: payloadBytes,
+    unverifiedPayload: payload,
     signature: Buffer.from(value.slice(signatureStart), 'base64url'),
   };
 }
 
-function decodePart(part: string): Buffer {
-  // One character more than a multiple of four encodes no whole byte.
-  if (part.length % 4 === 1) throw new IdentityRejectedError('malformed');
-  return Buffer.from(part, 'base64url');
+// One character more than a multiple of four encodes no whole byte.
+function isWholeBytes(part: string): boolean {
+  return part.length % 4 !== 1;
 }
 
 // As long as one key signs, all identities have one header, letter by letter: it is read once. Only what checked out is kept.
 let lastHeader = { text: '', keyId: '' };
 
 function keyIdOf(header: string): string {
-  if (header !== lastHeader.text) lastHeader = { text: header, keyId: readKeyId(decodePart(header)) };
+  if (header !== lastHeader.text) lastHeader = { text: header, keyId: readKeyId(header) };
   return lastHeader.keyId;
 }
 
-function readKeyId(headerBytes: Buffer): string {
-  const header = parseJsonObject(headerBytes);
+function readKeyId(part: string): string {
+  const header = isWholeBytes(part) ? parseJsonObject(Buffer.from(part, 'base64url')) : undefined;
   if (header === undefined) throw new IdentityRejectedError('malformed');
   if (header.alg !== IDENTITY_ALGORITHM) throw new IdentityRejectedError('algorithm');
   if (header.typ !== IDENTITY_TYPE) throw new IdentityRejectedError('type');

@@ -50,31 +50,42 @@ export function assertPerson(identity: Identity): asserts identity is Person {
   if (!isPerson(identity)) throw new SignInRequiredError();
 }
 
+// Freezing a Date does not stop setTime, so none is ever shared. One getter for all people: a getter of its own would give each person a
+// hidden class of its own, and making that costs more than everything else here.
+const dateProperties = {
+  issuedAt: {
+    enumerable: true,
+    get(this: Person): Date {
+      return new Date((this.claims.iat as number) * 1000);
+    },
+  },
+  expiresAt: {
+    enumerable: true,
+    get(this: Person): Date {
+      return new Date((this.claims.exp as number) * 1000);
+    },
+  },
+};
+
 /** The person that verified claims speak of. */
 export function toPerson(claims: VerifiedClaims, payload: Readonly<Record<string, unknown>>): Person {
-  const issuedAtMs = claims.iat * 1000;
-  const expiresAtMs = claims.exp * 1000;
-  return Object.freeze({
+  const person: { -readonly [Name in keyof Person]?: Person[Name] } = {
     kind: 'person',
     subject: claims.sub,
     organization: Object.freeze({ id: claims.org, slug: claims.org_slug }),
     iam: claims.iam,
     sessionId: claims.sid,
     tokenId: claims.jti,
-    // A property that is absent in the claims, or null there, is absent here.
-    ...(claims.name != null && { name: claims.name }),
-    ...(claims.email != null && { email: claims.email }),
-    ...(claims.email_verified != null && { emailVerified: claims.email_verified }),
-    ...(claims.preferred_username != null && { preferredUsername: claims.preferred_username }),
-    // Freezing a Date does not stop setTime, so none is ever shared.
-    get issuedAt() {
-      return new Date(issuedAtMs);
-    },
-    get expiresAt() {
-      return new Date(expiresAtMs);
-    },
-    claims: freezeDeeply(payload),
-  } satisfies Person);
+  };
+  // A property that is absent in the claims, or null there, is absent here.
+  if (claims.name != null) person.name = claims.name;
+  if (claims.email != null) person.email = claims.email;
+  if (claims.email_verified != null) person.emailVerified = claims.email_verified;
+  if (claims.preferred_username != null) person.preferredUsername = claims.preferred_username;
+  Object.defineProperty(person, 'issuedAt', dateProperties.issuedAt);
+  Object.defineProperty(person, 'expiresAt', dateProperties.expiresAt);
+  person.claims = freezeDeeply(payload);
+  return Object.freeze(person as Person);
 }
 
 function freezeDeeply<T extends object>(root: T): Readonly<T> {

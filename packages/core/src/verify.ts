@@ -17,7 +17,7 @@ export function verifyToken(token: UnverifiedToken, key: KeyObject): Promise<Buf
       { key, dsaEncoding: 'ieee-p1363' },
       token.signature,
       (error, verified) => {
-        if (error === null && verified) resolve(token.unverifiedPayload);
+        if (error === null && verified) resolve(Buffer.from(token.unverifiedPayload, 'base64url'));
         else reject(new IdentityRejectedError('signature'));
       },
     );

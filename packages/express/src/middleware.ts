@@ -79,6 +79,12 @@ function decorate(request: IncomingMessage, response: ServerResponse, caller: Ca
   define(request, 'queryMesh', endWithResponse(caller.queryMesh, response));
 }
 
-function define(request: IncomingMessage, name: string, value: unknown): void {
-  Object.defineProperty(request, name, { configurable: true, enumerable: true, writable: true, value });
+function define(
+  request: IncomingMessage & { identity?: unknown; queryMesh?: unknown },
+  name: 'identity' | 'queryMesh',
+  value: unknown,
+): void {
+  // With nothing of that name, own or inherited, an assignment makes the same property, in a tenth of the time.
+  if (!(name in request)) request[name] = value;
+  else Object.defineProperty(request, name, { configurable: true, enumerable: true, writable: true, value });
 }
