@@ -59,7 +59,7 @@ t.test('one token a hundred times at once is verified once', async (t) => {
   const ana = token(key);
   const callers = await Promise.all(Array.from({ length: 100 }, () => runtime.authenticate(ana)));
   t.equal(new Set(callers).size, 1);
-  t.strictSame(verified(), ['new']);
+  t.strictSame(verified().sort(), [...Array(99).fill('kept'), 'new'], 'and each of them is an event');
 });
 
 t.test('at most maxIdentities are kept, least recently used out first', async (t) => {

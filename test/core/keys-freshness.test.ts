@@ -255,6 +255,24 @@ t.test('failures back off, doubling from a second to at most a minute, with jitt
   }
 });
 
+t.test(
+  'a generator that draws no number in [0, 1) makes the pauses whole, and neither endless nor none',
+  async (t) => {
+    for (const drawn of [Number.NaN, Number.POSITIVE_INFINITY, -1, 2]) {
+      const store = startStore({ environmentKeys: [root], random: () => drawn });
+      store.answer(unreachable);
+      await store.verdict(hourLong(b1));
+      t.equal(store.calls.length, 1);
+      store.pass(0.999);
+      await store.verdict(hourLong(b1));
+      t.equal(store.calls.length, 1, `${drawn}: not at once`);
+      store.pass(0.001);
+      await store.verdict(hourLong(b1));
+      t.equal(store.calls.length, 2, `${drawn}: but after a second`);
+    }
+  },
+);
+
 t.test('a clock that is set back serves known keys, forgets no pause, and lengthens none', async (t) => {
   const { store, seen } = await storeWithKeys();
   store.answer(unreachable);

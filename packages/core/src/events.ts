@@ -5,7 +5,7 @@ import type { KeySetProblem } from './key-set.js';
 
 /** What is published on `node:diagnostics_channel`, by channel name. No message holds SQL, a token, a key ID or a claim. */
 export interface RuntimeEvents {
-  /** A person was verified; `cached` when by an identity verified before and still valid. */
+  /** A person was verified; `cached` when the signature was checked for another request: before, or at the same time. */
   'nn-runtime:identity.verified': { readonly cached: boolean };
   /** An identity was refused, or could not be checked. */
   'nn-runtime:identity.refused': { readonly reason: RefusalReason; readonly statusCode: number };

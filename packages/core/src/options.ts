@@ -84,6 +84,12 @@ const count = (minimum: number, maximum: number) => {
 };
 const tolerance = `must be a number of seconds from 0 to ${MAX_CLOCK_TOLERANCE_SECONDS}`;
 
+// The generator is the caller's. A pause of NaN would be over never, or at once: what is out of range counts as its end.
+const withinUnit = (random: () => number) => (): number => {
+  const drawn = random();
+  return drawn >= 0 && drawn < 1 ? drawn : 1;
+};
+
 const optionsSchema = z.object({
   clockToleranceSeconds: z
     .number(tolerance)
@@ -109,7 +115,9 @@ const optionsSchema = z.object({
   keySetTimeoutMs: count(1, 5_000).default(5_000),
   fetch: aFunction<typeof globalThis.fetch>().default(() => globalThis.fetch),
   now: aFunction<() => number>().default(() => Date.now),
-  random: aFunction<() => number>().default(() => Math.random),
+  random: aFunction<() => number>()
+    .default(() => Math.random)
+    .transform(withinUnit),
   onRefused: aFunction<(refusal: Refusal) => void>().default(() => () => undefined),
 });
 

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { IdentityRejectedError, IdentityUnavailableError } from './errors.js';
+import { publish } from './events.js';
 
 /** An identity that was verified, with what must still hold at each use. */
 export interface VerifiedIdentity<C> {
@@ -44,7 +45,7 @@ export class VerifiedIdentities<C> {
   /** Runs a verification, or joins the one of the same token that is under way. */
   once(compact: string, verify: () => Promise<VerifiedIdentity<C>>): Promise<C> {
     const underWay = this.#underWay.get(compact);
-    if (underWay !== undefined) return underWay.catch(throwOwnRefusal);
+    if (underWay !== undefined) return underWay.then(tellJoined, throwOwnRefusal);
     const verification = this.#keep(compact, verify);
     this.#underWay.set(compact, verification);
     return verification;
@@ -65,6 +66,12 @@ export class VerifiedIdentities<C> {
     this.#closed = true;
     this.#kept?.clear();
   }
+}
+
+// Each request that is somebody's is one event, also when another one's verification served it.
+function tellJoined<C>(caller: C): C {
+  publish('nn-runtime:identity.verified', { cached: true });
+  return caller;
 }
 
 // An error is mutable, and those who wait for one verification are different requests: each gets its own.
