@@ -22,6 +22,7 @@ t.test('@nn-runtime/core', async (t) => {
     'httpAnswerOf',
     'identityHeaderLines',
     'isPerson',
+    'redactPaths',
     'rowToObject',
     'sql',
     'toInstant',

@@ -28,7 +28,17 @@ t.test('core files import only from floors below their own', async (t) => {
   const floors: readonly (readonly string[])[] = [
     ['wire', 'errors', 'value', 'standard-schema', 'clock'],
     [
-      ...['header', 'claims', 'identity', 'options', 'key-set', 'body', 'http-answer', 'guard'],
+      ...[
+        'header',
+        'claims',
+        'identity',
+        'options',
+        'key-set',
+        'body',
+        'http-answer',
+        'guard',
+        'log-redaction',
+      ],
       ...[
         'trino-type',
         'json',

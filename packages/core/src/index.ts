@@ -22,6 +22,7 @@ export { type HeaderSource, identityHeaderLines } from './header.js';
 export { bodyHeaders, type HttpAnswer, httpAnswerOf } from './http-answer.js';
 export { type Anonymous, anonymous, assertPerson, type Identity, isPerson, type Person } from './identity.js';
 export { type InstantLike, toInstant } from './instant.js';
+export { redactPaths } from './log-redaction.js';
 export type { Refusal, RuntimeOptions } from './options.js';
 export type { QueryMesh, QueryOptions, RetryOptions } from './query.js';
 export type { ObjectsOptions, QueryResult, RowObject } from './result.js';
