@@ -19,14 +19,14 @@ const sources = (folder: string): string[] =>
 const outside = (file: string): string[] => importsOf(file).filter((name) => !name.startsWith('.'));
 
 t.test('the lowest floor of core imports nothing', async (t) => {
-  for (const name of ['wire', 'errors', 'value', 'standard-schema', 'clock']) {
+  for (const name of ['wire', 'errors', 'value', 'standard-schema', 'clock', 'http-client']) {
     t.strictSame(importsOf(`packages/core/src/${name}.ts`), [], name);
   }
 });
 
 t.test('core files import only from floors below their own', async (t) => {
   const floors: readonly (readonly string[])[] = [
-    ['wire', 'errors', 'value', 'standard-schema', 'clock'],
+    ['wire', 'errors', 'value', 'standard-schema', 'clock', 'http-client'],
     [
       ...[
         'header',
@@ -53,7 +53,20 @@ t.test('core files import only from floors below their own', async (t) => {
       ],
       ...['sql', 'sql-literal', 'sql-scan', 'sql-seam', 'sql-template', 'sql-value', 'query', 'disconnect'],
     ],
-    ['key-fetch', 'pace', 'events', 'keys', 'verify', 'verified', 'broker', 'call-limit', 'gate', 'retry'],
+    [
+      'key-fetch',
+      'pace',
+      'events',
+      'keys',
+      'verify',
+      'verified',
+      'broker',
+      'call-limit',
+      'gate',
+      'retry',
+      'connections',
+      'idleness',
+    ],
     ['runtime'],
     ['index'],
   ];

@@ -4,11 +4,13 @@ import { limitCall } from './call-limit.js';
 import {
   type BrokerRefusalCode,
   QueryMeshError,
+  type QueryMeshErrorCode,
   type QueryMeshErrorDetails,
   SignInRequiredError,
 } from './errors.js';
 import type { QueryGate } from './gate.js';
 import { parseJsonObject } from './header.js';
+import type { HttpClient, HttpReply } from './http-client.js';
 import type { QueryRequest } from './query.js';
 import { repeatRefused } from './retry.js';
 import { IDENTITY_HEADER } from './wire.js';
@@ -16,7 +18,7 @@ import { IDENTITY_HEADER } from './wire.js';
 /** What a call to the broker needs besides the query. */
 export interface BrokerOptions {
   readonly queryUrl: string;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: HttpClient;
   readonly maxResponseBytes: number;
   /** Aborts when the runtime closes. */
   readonly closing: AbortSignal;
@@ -112,10 +114,12 @@ async function send(
     redirect: 'error',
     signal,
   });
-  if (response.status === 200) {
-    return { status: 200, body: await readBody(response, options.maxResponseBytes) };
-  }
-  throw readRefusal(response, await readBody(response, MAX_REFUSAL_BYTES));
+  const succeeded = response.status === 200;
+  const body = await readBody(response, succeeded ? options.maxResponseBytes : MAX_REFUSAL_BYTES).catch(
+    (error: unknown) => Promise.reject(toBodyError(error)),
+  );
+  if (succeeded) return { status: 200, body };
+  throw readRefusal(response, body);
 }
 
 const refusalBody = z.object({
@@ -123,7 +127,7 @@ const refusalBody = z.object({
   message: z.string(),
 });
 
-function readRefusal(response: Response, body: Uint8Array): QueryMeshError | SignInRequiredError {
+function readRefusal(response: HttpReply, body: Uint8Array): QueryMeshError | SignInRequiredError {
   const refusal = refusalBody.safeParse(parseJsonObject(body));
   if (!refusal.success) return new QueryMeshError('QUERYMESH_PROTOCOL_ERROR');
   const { code, message } = refusal.data;
@@ -144,11 +148,19 @@ function readRetryAfter(value: string | null): number | undefined {
 
 function toQueryError(error: unknown): Error {
   if (error instanceof QueryMeshError || error instanceof SignInRequiredError) return error;
+  return queryErrorOf('QUERYMESH_UNAVAILABLE', codeBelow(error));
+}
+
+// The broker began to answer, and what came is not the protocol's: too long, cut, or not of the coding it says.
+function toBodyError(error: unknown): QueryMeshError {
   if (error instanceof BodyTooLargeError) return new QueryMeshError('QUERYMESH_PROTOCOL_ERROR');
-  const systemCode = codeBelow(error);
+  return queryErrorOf('QUERYMESH_PROTOCOL_ERROR', codeBelow(error));
+}
+
+function queryErrorOf(code: QueryMeshErrorCode, systemCode: string | undefined): QueryMeshError {
   // undici's own patience, which a longer `timeoutMs` than its five minutes runs into.
   const timedOut = systemCode === 'UND_ERR_HEADERS_TIMEOUT' || systemCode === 'UND_ERR_BODY_TIMEOUT';
-  return new QueryMeshError(timedOut ? 'QUERYMESH_TIMEOUT' : 'QUERYMESH_UNAVAILABLE', causeOf(systemCode));
+  return new QueryMeshError(timedOut ? 'QUERYMESH_TIMEOUT' : code, causeOf(systemCode));
 }
 
 // Only the name of the fault (ECONNREFUSED): the error itself may hold the request, and with it the SQL and the identity.

@@ -3,6 +3,7 @@ import { importJWK } from 'jose';
 import { steadyClock } from './clock.js';
 import { IdentityRejectedError, IdentityUnavailableError } from './errors.js';
 import { publish } from './events.js';
+import type { HttpClient } from './http-client.js';
 import { fetchKeySet, KeyFetchError } from './key-fetch.js';
 import type { VerificationJwk } from './key-set.js';
 import { Backoff, FloodBudget, MissingKeyIds } from './pace.js';
@@ -16,7 +17,7 @@ export interface KeyStoreOptions {
   readonly keySetUrl: string;
   /** Deadline of one fetch, in milliseconds. */
   readonly keySetTimeoutMs: number;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: HttpClient;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** In [0, 1). */

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ConfigurationError, type ConfigurationFault, type RefusalReason } from './errors.js';
+import type { HttpClient } from './http-client.js';
 import { type KeySetProblem, readKeySet, type VerificationJwk } from './key-set.js';
 import { problemOfRetry, type RetryOptions } from './query.js';
 import { KEY_SET_PATH, MAX_CLOCK_TOLERANCE_SECONDS, QUERY_PATH } from './wire.js';
@@ -38,7 +39,10 @@ export interface RuntimeOptions {
   readonly maxQueueMs?: number | undefined;
   /** How long one question for the broker's keys may take, headers and body together, in milliseconds, at most 5,000. Default 5,000. */
   readonly keySetTimeoutMs?: number | undefined;
-  /** The HTTP client. Default `globalThis.fetch`. */
+  /**
+   * The HTTP client. Default: one of the runtime's own, whose connections are kept alive and closed by `close()`. It goes through no proxy
+   * and heeds no dispatcher of `globalThis.fetch`; hand `fetch` in to have those.
+   */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -69,7 +73,8 @@ export interface Configuration {
   readonly maxQueueMs: number;
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly keySetTimeoutMs: number;
-  readonly fetch: typeof globalThis.fetch;
+  /** The caller's own, if any. */
+  readonly fetch: HttpClient | undefined;
   readonly now: () => number;
   readonly random: () => number;
   readonly onRefused: (refusal: Refusal) => void;
@@ -113,7 +118,7 @@ const optionsSchema = z.object({
     () => (milliseconds: number, signal: AbortSignal) => setTimeout(milliseconds, undefined, { signal }),
   ),
   keySetTimeoutMs: count(1, 5_000).default(5_000),
-  fetch: aFunction<typeof globalThis.fetch>().default(() => globalThis.fetch),
+  fetch: aFunction<HttpClient>().optional(),
   now: aFunction<() => number>().default(() => Date.now),
   random: aFunction<() => number>()
     .default(() => Math.random)
@@ -165,6 +170,7 @@ export function readConfiguration(options: RuntimeOptions = {}): Configuration {
   return {
     ...given.data,
     retry: given.data.retry,
+    fetch: given.data.fetch,
     issuer: environment.data.NNUMBERS_IDENTITY_ISSUER,
     applicationId: environment.data.NNUMBERS_APP_ID,
     organizationId: environment.data.NNUMBERS_ORG_ID,

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { askBroker, type BrokerOptions } from './broker.js';
 import { type ClaimReader, createClaimReader, validityFault } from './claims.js';
+import { Connections } from './connections.js';
 import {
   IdentityRejectedError,
   IdentityUnavailableError,
@@ -47,7 +48,10 @@ export interface Runtime {
   authenticate(header: string | readonly string[] | undefined): Promise<Caller>;
   /** What is known of keys and identities. */
   status(): RuntimeStatus;
-  /** Ends what is in flight: refreshes, and queries with QUERYMESH_ABORTED. Afterwards nobody is authenticated. */
+  /**
+   * Ends what is in flight, refreshes and queries (QUERYMESH_ABORTED), and closes the connections to the broker, but not those of a `fetch`
+   * that was handed in. Afterwards nobody is authenticated and nothing is asked. May be called again.
+   */
   close(): Promise<void>;
 }
 
@@ -69,6 +73,7 @@ class ApplicationRuntime implements Runtime {
   readonly #keys: KeyStore;
   readonly #readClaims: ClaimReader;
   readonly #verified: VerifiedIdentities<Caller>;
+  readonly #connections = new Connections();
   readonly #closing = new AbortController();
   #closed = false;
   readonly #broker: BrokerOptions;
@@ -76,12 +81,14 @@ class ApplicationRuntime implements Runtime {
 
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
-    this.#keys = new KeyStore(configuration);
+    const fetch = configuration.fetch ?? this.#connections.ask;
+    this.#keys = new KeyStore({ ...configuration, fetch });
     this.#readClaims = createClaimReader(configuration);
     this.#verified = new VerifiedIdentities(configuration.maxIdentities);
     // Every query in flight listens for the end of the runtime: many at once are load, not the leak Node would warn of.
     setMaxListeners(0, this.#closing.signal);
-    this.#broker = { ...configuration, closing: this.#closing.signal, gate: new QueryGate(configuration) };
+    const gate = new QueryGate(configuration);
+    this.#broker = { ...configuration, fetch, closing: this.#closing.signal, gate };
     this.#anonymous = createCaller(anonymous, () => Promise.reject(new SignInRequiredError()));
   }
 
@@ -117,6 +124,7 @@ class ApplicationRuntime implements Runtime {
     this.#closing.abort();
     this.#keys.close();
     this.#verified.close();
+    this.#connections.close();
   }
 
   async #verify(token: UnverifiedToken): Promise<VerifiedIdentity<Caller>> {
