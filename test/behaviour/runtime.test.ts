@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createRuntime, type RuntimeOptions } from '@nn-runtime/core';
 import t, { type Test } from 'tap';
 import { answerJson, answerKeys, type ScriptedBroker, startScriptedBroker } from '../broker.js';
+import { overEach } from '../clients.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 
 /** `runtime.status()` and `runtime.close()`. */
@@ -79,12 +80,12 @@ t.test('close keeps nothing of a verification that was under way', async (t) => 
   t.equal(runtime.status().identities, 0);
 });
 
-t.test('close ends a question for keys, and whoever waits for it', async (t) => {
+overEach('close ends a question for keys, and whoever waits for it', async (t, client) => {
   const { broker, options } = await withBroker(t);
   const asked = new Promise<ServerResponse>((resolve) =>
     broker.onKeys((_request, response) => resolve(response)),
   );
-  const runtime = createRuntime(options);
+  const runtime = createRuntime({ ...options, ...client });
   const waiting = [1, 2, 3].map(() => runtime.authenticate(token(brokerKey)));
   const hangUp = once(await asked, 'close');
   await runtime.close();
@@ -93,12 +94,12 @@ t.test('close ends a question for keys, and whoever waits for it', async (t) => 
   t.pass('the broker sees the connection go');
 });
 
-t.test('close ends the queries in flight, and a caller of before asks nothing more', async (t) => {
+overEach('close ends the queries in flight, and a caller of before asks nothing more', async (t, client) => {
   const { broker, options } = await withBroker(t);
   const asked = new Promise<ServerResponse>((resolve) =>
     broker.onQuery((_request, response) => resolve(response)),
   );
-  const runtime = createRuntime(options);
+  const runtime = createRuntime({ ...options, ...client });
   const { queryMesh } = await runtime.authenticate(token(environmentKey));
   const query = queryMesh('SELECT 1');
   const refused = t.rejects(query, { name: 'QueryMeshError', code: 'QUERYMESH_ABORTED' });

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createRuntime, type Runtime } from '@nn-runtime/core';
 import t from 'tap';
 import { answerJson, answerKeys, type Handler, type ScriptedBroker, startScriptedBroker } from '../broker.js';
+import { clients } from '../clients.js';
 import { frameworks } from '../frameworks.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 import { hourLong, nextEvent, UNAVAILABLE, verdictOf } from './key-store.js';
@@ -118,11 +119,12 @@ interface Store {
 
 async function startStoreWithBroker(
   t: Teardown,
-  { brokerPath = '', keySetTimeoutMs = 5_000 } = {},
+  { brokerPath = '', keySetTimeoutMs = 5_000, client = clients[0] } = {},
 ): Promise<Store> {
   const broker = await startScriptedBroker();
   const clock = { ms: NOW_MS };
   const runtime = createRuntime({
+    ...client?.options,
     env: environment([root], broker.url + brokerPath),
     now: () => clock.ms,
     random: () => 0,
@@ -142,38 +144,39 @@ async function learn({ broker, runtime, clock }: Store): Promise<void> {
   while ((await verdictOf(runtime, hourLong(b1))) !== 'person ana-0001');
 }
 
-for (const [name, problem, answer] of badAnswers) {
-  t.test(`a broker that ${name}`, async (t) => {
-    const options = problem === 'timeout' ? { keySetTimeoutMs: 250 } : {};
+for (const client of clients)
+  for (const [name, problem, answer] of badAnswers) {
+    t.test(`a broker that ${name} (${client.name})`, async (t) => {
+      const options = { client, ...(problem === 'timeout' && { keySetTimeoutMs: 250 }) };
 
-    t.test(
-      'leaves an unknown key unknowable, by the deadline, and heals with the next good answer',
-      async (t) => {
+      t.test(
+        'leaves an unknown key unknowable, by the deadline, and heals with the next good answer',
+        async (t) => {
+          const { broker, runtime, clock } = await startStoreWithBroker(t, options);
+          broker.onKeys(answer);
+          const refreshed = nextEvent('nn-runtime:keys.refreshed');
+          t.equal(await verdictOf(runtime, hourLong(b1)), UNAVAILABLE);
+          t.match(await refreshed, { outcome: 'failed', problem });
+          t.match(runtime.status(), { brokerKeys: 0, lastRefresh: 'failed' });
+          t.equal(await verdictOf(runtime, hourLong(root)), 'person ana-0001');
+          await learn({ broker, runtime, clock });
+          t.match(runtime.status(), { brokerKeys: 1, lastRefresh: 'ok' });
+        },
+      );
+
+      t.test('replaces nothing', async (t) => {
         const { broker, runtime, clock } = await startStoreWithBroker(t, options);
-        broker.onKeys(answer);
-        const refreshed = nextEvent('nn-runtime:keys.refreshed');
-        t.equal(await verdictOf(runtime, hourLong(b1)), UNAVAILABLE);
-        t.match(await refreshed, { outcome: 'failed', problem });
-        t.match(runtime.status(), { brokerKeys: 0, lastRefresh: 'failed' });
-        t.equal(await verdictOf(runtime, hourLong(root)), 'person ana-0001');
         await learn({ broker, runtime, clock });
-        t.match(runtime.status(), { brokerKeys: 1, lastRefresh: 'ok' });
-      },
-    );
-
-    t.test('replaces nothing', async (t) => {
-      const { broker, runtime, clock } = await startStoreWithBroker(t, options);
-      await learn({ broker, runtime, clock });
-      broker.onKeys(answer);
-      clock.ms += 300_000;
-      const refreshed = nextEvent('nn-runtime:keys.refreshed');
-      t.equal(await verdictOf(runtime, hourLong(b1, 'eva')), 'person eva');
-      t.match(await refreshed, { outcome: 'failed', problem });
-      t.match(runtime.status(), { brokerKeys: 1, brokerKeysAgeSeconds: 300, lastRefresh: 'failed' });
-      t.equal(await verdictOf(runtime, hourLong(b1, 'ida')), 'person ida');
+        broker.onKeys(answer);
+        clock.ms += 300_000;
+        const refreshed = nextEvent('nn-runtime:keys.refreshed');
+        t.equal(await verdictOf(runtime, hourLong(b1, 'eva')), 'person eva');
+        t.match(await refreshed, { outcome: 'failed', problem });
+        t.match(runtime.status(), { brokerKeys: 1, brokerKeysAgeSeconds: 300, lastRefresh: 'failed' });
+        t.equal(await verdictOf(runtime, hourLong(b1, 'ida')), 'person ida');
+      });
     });
-  });
-}
+  }
 
 t.test('no redirect was ever followed', async (t) => {
   t.equal(visitsElsewhere, 0);

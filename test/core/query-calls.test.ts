@@ -1,6 +1,7 @@
 import { createRuntime, type QueryMesh, type RuntimeOptions } from '@nn-runtime/core';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { answerJson, BRAZIL, type Handler, type ScriptedBroker, startScriptedBroker } from '../broker.js';
+import { overEach } from '../clients.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 
 const key = makeKey('k1');
@@ -47,39 +48,42 @@ function script(...handlers: readonly Handler[]): Handler {
   };
 }
 
-t.test('without retry, a refusal for the moment stands', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('without retry, a refusal for the moment stands', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   broker.onQuery(script(unavailable(), rows));
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
   t.equal(broker.requests.length, 1);
 });
 
-t.test('with retry, it is sent again after random pauses that double, as often as allowed', async (t) => {
-  const { broker, queryMesh, pausesMs } = await setUp(t);
-  const notReady = answerJson(503, { code: 'APPLICATION_IDENTITY_NOT_READY', message: '' });
-  broker.onQuery(script(unavailable(), notReady, unavailable(), rows));
-  const result = await queryMesh('SELECT 1', { retry: { attempts: 4, maxDelayMs: 150 } });
-  t.strictSame(result.rows, [['BRAZIL', 1]]);
-  // Half of 100, of 200 cut to 150, of 400 cut to 150.
-  t.strictSame(pausesMs, [50, 75, 75]);
-  broker.onQuery(unavailable());
-  broker.requests.length = 0;
-  await t.rejects(queryMesh('SELECT 1', { retry: { attempts: 3, maxDelayMs: 150 } }), {
-    code: 'QUERYMESH_UNAVAILABLE',
-  });
-  t.equal(broker.requests.length, 3);
-});
+overEach(
+  'with retry, it is sent again after random pauses that double, as often as allowed',
+  async (t, client) => {
+    const { broker, queryMesh, pausesMs } = await setUp(t, client);
+    const notReady = answerJson(503, { code: 'APPLICATION_IDENTITY_NOT_READY', message: '' });
+    broker.onQuery(script(unavailable(), notReady, unavailable(), rows));
+    const result = await queryMesh('SELECT 1', { retry: { attempts: 4, maxDelayMs: 150 } });
+    t.strictSame(result.rows, [['BRAZIL', 1]]);
+    // Half of 100, of 200 cut to 150, of 400 cut to 150.
+    t.strictSame(pausesMs, [50, 75, 75]);
+    broker.onQuery(unavailable());
+    broker.requests.length = 0;
+    await t.rejects(queryMesh('SELECT 1', { retry: { attempts: 3, maxDelayMs: 150 } }), {
+      code: 'QUERYMESH_UNAVAILABLE',
+    });
+    t.equal(broker.requests.length, 3);
+  },
+);
 
-t.test('the runtime’s retry holds where a call says nothing', async (t) => {
-  const { broker, queryMesh } = await setUp(t, { retry: { attempts: 2, maxDelayMs: 0 } });
+overEach('the runtime’s retry holds where a call says nothing', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, { ...client, retry: { attempts: 2, maxDelayMs: 0 } });
   broker.onQuery(script(unavailable(), rows));
   t.equal((await queryMesh('SELECT 1')).rows.length, 1);
   broker.onQuery(script(unavailable(), rows));
   await t.rejects(queryMesh('SELECT 1', { retry: { attempts: 1, maxDelayMs: 0 } }));
 });
 
-t.test('Retry-After is waited for; one that asks for too long ends it', async (t) => {
-  const { broker, queryMesh, pausesMs } = await setUp(t);
+overEach('Retry-After is waited for; one that asks for too long ends it', async (t, client) => {
+  const { broker, queryMesh, pausesMs } = await setUp(t, client);
   const retry = { attempts: 3, maxDelayMs: 5_000 };
   broker.onQuery(script(unavailable({ 'retry-after': '2' }), rows));
   await queryMesh('SELECT 1', { retry });
@@ -89,8 +93,8 @@ t.test('Retry-After is waited for; one that asks for too long ends it', async (t
   t.strictSame(pausesMs, [2_000]);
 });
 
-t.test('no pause reaches past the time-out of the call', async (t) => {
-  const { broker, queryMesh, pausesMs } = await setUp(t);
+overEach('no pause reaches past the time-out of the call', async (t, client) => {
+  const { broker, queryMesh, pausesMs } = await setUp(t, client);
   broker.onQuery(script(unavailable({ 'retry-after': '2' }), rows));
   await t.rejects(queryMesh('SELECT 1', { timeoutMs: 2_000, retry: { attempts: 2, maxDelayMs: 9_000 } }), {
     code: 'QUERYMESH_UNAVAILABLE',
@@ -98,8 +102,8 @@ t.test('no pause reaches past the time-out of the call', async (t) => {
   t.strictSame(pausesMs, []);
 });
 
-t.test('nothing but a 503 is sent again', async (t) => {
-  const { broker, queryMesh } = await setUp(t, { retry: { attempts: 5, maxDelayMs: 0 } });
+overEach('nothing but a 503 is sent again', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, { ...client, retry: { attempts: 5, maxDelayMs: 0 } });
   const others: [number, string][] = [
     [400, 'VALIDATION_FAILED'],
     [401, 'IDENTITY_ASSERTION_INVALID'],
@@ -118,30 +122,30 @@ t.test('nothing but a 503 is sent again', async (t) => {
   }
 });
 
-t.test('a query that may have run is not sent again; one that was never sent is', async (t) => {
-  const { broker, queryMesh } = await setUp(t, { retry: { attempts: 3, maxDelayMs: 0 } });
+overEach('a query that may have run is not sent again; one that was never sent is', async (t, client) => {
+  const retry = { attempts: 3, maxDelayMs: 0 };
+  const { broker, queryMesh, pausesMs } = await setUp(t, { ...client, retry });
   broker.onQuery((request) => request.socket.destroy());
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
   t.equal(broker.requests.length, 1);
   broker.onQuery((_request, response) => response.writeHead(302, { location: '/elsewhere' }).end());
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
   t.equal(broker.requests.length, 2);
+  t.strictSame(pausesMs, []);
 
-  let calls = 0;
-  const refusing = await setUp(t, {
-    retry: { attempts: 3, maxDelayMs: 0 },
-    fetch: async () => {
-      calls += 1;
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
-    },
+  const gone = await setUp(t, { ...client, retry });
+  await gone.broker.close();
+  await t.rejects(gone.queryMesh('SELECT 1'), {
+    code: 'QUERYMESH_UNAVAILABLE',
+    cause: { message: 'ECONNREFUSED' },
   });
-  await t.rejects(refusing.queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
-  t.equal(calls, 3);
+  t.strictSame(gone.pausesMs, [0, 0]);
 });
 
-t.test('an abort during the pause ends it', async (t) => {
+overEach('an abort during the pause ends it', async (t, client) => {
   const controller = new AbortController();
   const { broker, queryMesh } = await setUp(t, {
+    ...client,
     wait: async (_milliseconds, signal) => {
       controller.abort(new Error('enough'));
       t.equal(signal.aborted, true);
@@ -153,8 +157,8 @@ t.test('an abort during the pause ends it', async (t) => {
   t.equal(broker.requests.length, 1);
 });
 
-t.test('wrong retry options are refused, by name', async (t) => {
-  const { queryMesh } = await setUp(t);
+overEach('wrong retry options are refused, by name', async (t, client) => {
+  const { queryMesh } = await setUp(t, client);
   for (const retry of [
     {},
     null,
@@ -178,36 +182,39 @@ t.test('wrong retry options are refused, by name', async (t) => {
   }
 });
 
-t.test('so many queries at once, so many waiting in line, and one more is refused at once', async (t) => {
-  const { broker, queryMesh } = await setUp(t, { maxConcurrentQueries: 2, maxQueuedQueries: 1 });
-  const held: (() => void)[] = [];
-  let arrived: () => void = () => undefined;
-  const two = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
-  broker.onQuery((request, response, body) => {
-    held.push(() => rows(request, response, body));
-    if (held.length === 2) arrived();
-  });
-  const first = queryMesh('SELECT 1');
-  const second = queryMesh('SELECT 2');
-  const third = queryMesh('SELECT 3');
-  await t.rejects(queryMesh('SELECT 4'), { code: 'QUERYMESH_UNAVAILABLE', statusCode: 503 });
-  await two;
-  t.equal(broker.requests.length, 2, 'the third waits');
-  broker.onQuery(rows);
-  for (const release of held) release();
-  await Promise.all([first, second, third]);
-  t.strictSame(
-    broker.requests.map((request) => JSON.parse(request.body).sql),
-    ['SELECT 1', 'SELECT 2', 'SELECT 3'],
-  );
-});
+overEach(
+  'so many queries at once, so many waiting in line, and one more is refused at once',
+  async (t, client) => {
+    const { broker, queryMesh } = await setUp(t, { ...client, maxConcurrentQueries: 2, maxQueuedQueries: 1 });
+    const held: (() => void)[] = [];
+    let arrived: () => void = () => undefined;
+    const two = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    broker.onQuery((request, response, body) => {
+      held.push(() => rows(request, response, body));
+      if (held.length === 2) arrived();
+    });
+    const first = queryMesh('SELECT 1');
+    const second = queryMesh('SELECT 2');
+    const third = queryMesh('SELECT 3');
+    await t.rejects(queryMesh('SELECT 4'), { code: 'QUERYMESH_UNAVAILABLE', statusCode: 503 });
+    await two;
+    t.equal(broker.requests.length, 2, 'the third waits');
+    broker.onQuery(rows);
+    for (const release of held) release();
+    await Promise.all([first, second, third]);
+    t.strictSame(
+      broker.requests.map((request) => JSON.parse(request.body).sql),
+      ['SELECT 1', 'SELECT 2', 'SELECT 3'],
+    );
+  },
+);
 
-t.test(
+overEach(
   'nobody waits in line for longer than allowed, nor past an abort, and the place is not lost',
-  async (t) => {
-    const { broker, queryMesh } = await setUp(t, { maxConcurrentQueries: 1, maxQueueMs: 20 });
+  async (t, client) => {
+    const { broker, queryMesh } = await setUp(t, { ...client, maxConcurrentQueries: 1, maxQueueMs: 20 });
     let release: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => {
       broker.onQuery((request, response, body) => {
@@ -232,8 +239,8 @@ t.test(
   },
 );
 
-t.test('a query that fails gives its place back', async (t) => {
-  const { broker, queryMesh } = await setUp(t, { maxConcurrentQueries: 1, maxQueuedQueries: 0 });
+overEach('a query that fails gives its place back', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, { ...client, maxConcurrentQueries: 1, maxQueuedQueries: 0 });
   for (const handler of [unavailable(), answerJson(200, {}), answerJson(422, {})]) {
     broker.onQuery(handler);
     await t.rejects(queryMesh('SELECT 1'));

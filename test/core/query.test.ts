@@ -4,6 +4,7 @@ import { createRuntime, type QueryMesh, type RuntimeOptions } from '@nn-runtime/
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { answerJson, BRAZIL, type ScriptedBroker, startScriptedBroker } from '../broker.js';
+import { overEach } from '../clients.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 
 const key = makeKey('k1');
@@ -26,16 +27,16 @@ async function setUp(t: Test, options: RuntimeOptions = {}): Promise<Setting> {
   return { broker, queryMesh, close: () => runtime.close() };
 }
 
-t.test('the SQL is sent as written', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('the SQL is sent as written', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   for (const sql of ['SELECT 1;', '  SELECT 1\n', '-- a\nSELECT "ü" -- ;', 'SELECT \u0000']) {
     await queryMesh(sql);
     t.strictSame(JSON.parse(broker.requests.at(-1)?.body ?? ''), { sql });
   }
 });
 
-t.test('max_rows is sent only when asked for, and only from 1 to 100,000', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('max_rows is sent only when asked for, and only from 1 to 100,000', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   await queryMesh('SELECT 1', { maxRows: 1 });
   t.equal(broker.requests.at(-1)?.body, '{"sql":"SELECT 1","max_rows":1}');
   await queryMesh('SELECT 1', { maxRows: 100_000 });
@@ -59,8 +60,8 @@ t.test('max_rows is sent only when asked for, and only from 1 to 100,000', async
   t.equal(broker.requests.length, sent, 'nothing was sent');
 });
 
-t.test('wrong arguments are refused here, by name, and nothing is sent', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('wrong arguments are refused here, by name, and nothing is sent', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   for (const sql of ['', '  \n', undefined, null, 5, {}, ['SELECT 1']]) {
     await t.rejects(queryMesh(sql as string), { code: 'VALIDATION_FAILED', message: /SQL/ }, inspect(sql));
   }
@@ -100,8 +101,8 @@ t.test('without a person, or with one whose identity expired meanwhile, nothing 
   t.equal(broker.requests.length, 1);
 });
 
-t.test('an abort ends the call with its reason; an aborted signal makes none', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('an abort ends the call with its reason; an aborted signal makes none', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   const reason = new Error('enough');
   await t.rejects(queryMesh('SELECT 1', { signal: AbortSignal.abort(reason) }), {
     code: 'QUERYMESH_ABORTED',
@@ -117,23 +118,26 @@ t.test('an abort ends the call with its reason; an aborted signal makes none', a
   });
 });
 
-t.test(
-  'a call that takes too long ends as 504, head or body, with a fetch that ignores its signal too',
-  async (t) => {
-    const { broker, queryMesh } = await setUp(t);
-    broker.onQuery(() => undefined);
-    await t.rejects(queryMesh('SELECT 1', { timeoutMs: 20 }), { code: 'QUERYMESH_TIMEOUT', statusCode: 504 });
-    broker.onQuery((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).write('{"columns":');
-    });
-    await t.rejects(queryMesh('SELECT 1', { timeoutMs: 20 }), { code: 'QUERYMESH_TIMEOUT' });
-    const deaf = await setUp(t, { fetch: () => new Promise<Response>(() => undefined), timeoutMs: 20 });
-    await t.rejects(deaf.queryMesh('SELECT 1'), { code: 'QUERYMESH_TIMEOUT' });
-  },
-);
+overEach('a call that takes too long ends as 504, head or body', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
+  broker.onQuery(() => undefined);
+  await t.rejects(queryMesh('SELECT 1', { timeoutMs: 20 }), { code: 'QUERYMESH_TIMEOUT', statusCode: 504 });
+  broker.onQuery((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{"columns":');
+  });
+  await t.rejects(queryMesh('SELECT 1', { timeoutMs: 20 }), { code: 'QUERYMESH_TIMEOUT' });
+});
 
-t.test('an answer that is not of the protocol is 502, without its text', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+t.test('the time limit holds against a fetch that ignores its signal', async (t) => {
+  const { queryMesh } = await setUp(t, {
+    fetch: () => new Promise<Response>(() => undefined),
+    timeoutMs: 20,
+  });
+  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_TIMEOUT' });
+});
+
+overEach('an answer that is not of the protocol is 502, without its text', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   const answers: [number, string][] = [
     [200, '<html>canary-text'],
     [200, ''],
@@ -166,8 +170,8 @@ t.test('an answer that is not of the protocol is 502, without its text', async (
   }
 });
 
-t.test('an answer past maxResponseBytes is an error, never fewer rows', async (t) => {
-  const { broker, queryMesh } = await setUp(t, { maxResponseBytes: 1000 });
+overEach('an answer past maxResponseBytes is an error, never fewer rows', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, { ...client, maxResponseBytes: 1000 });
   const rows = (count: number) => ({
     columns: [{ name: 'a', type: 'integer' }],
     rows: Array(count).fill([1]),
@@ -178,9 +182,9 @@ t.test('an answer past maxResponseBytes is an error, never fewer rows', async (t
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_PROTOCOL_ERROR' });
 });
 
-t.test('a broker that cannot be reached is 503, and says which fault in its cause', async (t) => {
+overEach('a broker that cannot be reached is 503, and says which fault in its cause', async (t, client) => {
   const broker = await startScriptedBroker();
-  const runtime = createRuntime({ env: environment([key], broker.url), now: () => NOW_MS });
+  const runtime = createRuntime({ ...client, env: environment([key], broker.url), now: () => NOW_MS });
   t.teardown(() => runtime.close());
   await broker.close();
   const { queryMesh } = await runtime.authenticate(identity);
@@ -194,8 +198,8 @@ t.test('a broker that cannot be reached is 503, and says which fault in its caus
   t.notMatch(inspect(error, { showHidden: true, depth: 9 }), 'canary-sql');
 });
 
-t.test('a redirect is not followed: the identity goes to the broker alone', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('a redirect is not followed: the identity goes to the broker alone', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   const elsewhere = await startScriptedBroker();
   t.teardown(() => elsewhere.close());
   for (const status of [301, 302, 303, 307, 308]) {
@@ -207,8 +211,8 @@ t.test('a redirect is not followed: the identity goes to the broker alone', asyn
   t.equal(elsewhere.requests.length, 0);
 });
 
-t.test('a refusal keeps the broker’s words where nothing prints them', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('a refusal keeps the broker’s words where nothing prints them', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   broker.onQuery(
     answerJson(422, {
       code: 'QUERYMESH_QUERY_FAILED',
@@ -227,8 +231,8 @@ t.test('a refusal keeps the broker’s words where nothing prints them', async (
   t.notMatch(String((error as Error).stack), 'canary');
 });
 
-t.test('Retry-After of the broker is passed on; a date or nonsense is not', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('Retry-After of the broker is passed on; a date or nonsense is not', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   const delays: [string, string][] = [
     ['30', '30'],
     ['Mon, 30 Nov 2026 12:00:00 GMT', '1'],
@@ -241,8 +245,8 @@ t.test('Retry-After of the broker is passed on; a date or nonsense is not', asyn
   }
 });
 
-t.test('each query is one event, without SQL, token or claims', async (t) => {
-  const { broker, queryMesh } = await setUp(t);
+overEach('each query is one event, without SQL, token or claims', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
   const events: unknown[] = [];
   const listener = (event: unknown) => events.push(event);
   subscribe('nn-runtime:query', listener);
@@ -264,8 +268,8 @@ t.test('each query is one event, without SQL, token or claims', async (t) => {
   ]);
 });
 
-t.test('close ends the queries in flight, and later ones are not sent', async (t) => {
-  const { broker, queryMesh, close } = await setUp(t);
+overEach('close ends the queries in flight, and later ones are not sent', async (t, client) => {
+  const { broker, queryMesh, close } = await setUp(t, client);
   const asked = new Promise<void>((resolve) => broker.onQuery(() => resolve()));
   const pending = t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_ABORTED' });
   await asked;
@@ -275,8 +279,8 @@ t.test('close ends the queries in flight, and later ones are not sent', async (t
   t.equal(broker.requests.length, 1);
 });
 
-t.test('many queries under one signal are no leak, and no warning of one', async (t) => {
-  const { queryMesh } = await setUp(t);
+overEach('many queries under one signal are no leak, and no warning of one', async (t, client) => {
+  const { queryMesh } = await setUp(t, client);
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on('warning', onWarning);

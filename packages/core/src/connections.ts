@@ -43,6 +43,8 @@ export class Connections {
       const request = open(url, question, agent);
       limitConnecting(request);
       request.once('error', reject);
+      // Some ends are no error to Node, such as a 101 that nobody asked for.
+      request.once('close', () => reject(new ConnectionFault('CONNECTION_CLOSED')));
       request.once('response', (response) => {
         this.#idleness.learn(response);
         // A fault before anybody reads is told to whoever reads later; without a listener it would end the process.
