@@ -5,16 +5,19 @@ import nnumbers from '@nn-runtime/fastify';
 import express from 'express';
 import Fastify from 'fastify';
 import t from 'tap';
-import { startRawBroker } from '../raw-broker.js';
+import { one, startRawBroker, whole } from '../raw-broker.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 
 /** An application that ends leaves no connection to the broker behind. */
 
 const key = makeKey('k1');
+// The broker would keep its connections for far longer than a test may take.
+const startBroker = () =>
+  startRawBroker((socket) => socket.write(whole(one(1), ['Keep-Alive: timeout=999'])));
 const headers = { 'x-nnumbers-identity': token(key) };
 
 t.test('Fastify: closing the application closes the connections of its runtime', async (t) => {
-  const broker = await startRawBroker();
+  const broker = await startBroker();
   t.teardown(() => broker.close());
   const app = Fastify();
   await app.register(nnumbers, { env: environment([key], broker.url), now: () => NOW_MS });
@@ -32,7 +35,7 @@ t.test('Fastify: closing the application closes the connections of its runtime',
 });
 
 t.test('Express: closing the runtime of the middleware does', async (t) => {
-  const broker = await startRawBroker();
+  const broker = await startBroker();
   t.teardown(() => broker.close());
   const identify = middleware({ env: environment([key], broker.url), now: () => NOW_MS });
   const app = express().use(identify);
@@ -52,7 +55,7 @@ t.test('Express: closing the runtime of the middleware does', async (t) => {
 });
 
 t.test('a runtime that was made elsewhere, with its connections, outlives the application', async (t) => {
-  const broker = await startRawBroker();
+  const broker = await startBroker();
   const runtime = createRuntime({ env: environment([key], broker.url), now: () => NOW_MS });
   t.teardown(async () => {
     await runtime.close();

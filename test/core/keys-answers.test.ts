@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createRuntime, type Runtime } from '@nn-runtime/core';
 import t from 'tap';
 import { answerJson, answerKeys, type Handler, type ScriptedBroker, startScriptedBroker } from '../broker.js';
-import { clients } from '../clients.js';
+import { clients, overEach } from '../clients.js';
 import { frameworks } from '../frameworks.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 import { hourLong, nextEvent, UNAVAILABLE, verdictOf } from './key-store.js';
@@ -205,6 +205,19 @@ t.test('a connection that hangs is closed at the deadline', async (t) => {
   t.equal(await verdictOf(runtime, hourLong(b1)), UNAVAILABLE);
   await closed;
   t.pass('the broker saw it closed');
+});
+
+overEach('the body of an answer that is not used is not waited for', async (t, client) => {
+  const { broker, runtime } = await startStoreWithBroker(t, { client: { name: '', options: client } });
+  const closed = new Promise<void>((resolve) => {
+    broker.onKeys((_request, response) => {
+      response.writeHead(404, json).write('without end');
+      response.on('close', resolve);
+    });
+  });
+  t.equal(await verdictOf(runtime, hourLong(b1)), UNAVAILABLE);
+  await closed;
+  t.pass('the broker saw its connection closed');
 });
 
 t.test('the deadline holds against a fetch that heeds no signal', async (t) => {

@@ -47,7 +47,7 @@ export class Connections {
       request.once('close', () => reject(new ConnectionFault('CONNECTION_CLOSED')));
       request.once('response', (response) => {
         this.#idleness.learn(response);
-        // A fault before anybody reads is told to whoever reads later; without a listener it would end the process.
+        // With a listener Node keeps a fault for whoever reads later; without one it forgets which it was.
         response.on('error', () => undefined);
         if (!REDIRECTS.has(response.statusCode)) return resolve(replyOf(response));
         request.destroy();

@@ -30,7 +30,8 @@ export class Idleness {
       const idle = this.#idle.get(socket);
       if (this.#over || idle === undefined || idle.limitMs <= 0) return false;
       idle.sinceMs = performance.now();
-      socket.setTimeout(idle.limitMs).once('timeout', destroy);
+      // Passed while it is idle, the agent closes it.
+      socket.setTimeout(idle.limitMs);
       // Bytes that nobody asked for would be taken for the answer to the next question: somebody else's rows.
       socket.once('data', destroy);
       // An idle connection keeps no process alive.
@@ -38,7 +39,7 @@ export class Idleness {
       return true;
     };
     const reuseSocket = (socket: Socket, request: ClientRequest): void => {
-      socket.off('data', destroy).off('timeout', destroy).setTimeout(0);
+      socket.off('data', destroy).setTimeout(0);
       Agent.prototype.reuseSocket.call(agent, socket, request);
     };
     return Object.assign(agent, { keepSocketAlive, reuseSocket });
