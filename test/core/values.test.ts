@@ -64,6 +64,13 @@ const VALUES: readonly (readonly [string, string, Value])[] = [
   ['varchar', '"12345678901234567890"', '12345678901234567890'],
   ['varchar', '"NaN"', 'NaN'],
   ['char(5)', '"ab   "', 'ab   '],
+  // U+FEFF at the beginning of a value is a character of it.
+  ['varchar', '"\ufeffa"', '\ufeffa'],
+  ['varchar', '"\ufeff"', '\ufeff'],
+  ['json', '"\ufeff{}"', '\ufeff{}'],
+  ['array(varchar)', '["\ufeffa"]', ['\ufeffa']],
+  ['map(varchar, varchar)', '{"\ufeffk":"\ufeffv"}', new Map([['\ufeffk', '\ufeffv']])],
+  ['row(a varchar, b bigint)', '["\ufeffa",9007199254740993]', ['\ufeffa', 9007199254740993n]],
   ['varbinary', '"ZWg/"', new Uint8Array([101, 104, 63])],
   ['varbinary', '""', new Uint8Array([])],
   ['json', '"{\\"a\\":1.0}"', '{"a":1.0}'],

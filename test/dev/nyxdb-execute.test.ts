@@ -44,6 +44,7 @@ t.test('parameters are validated against their types', async (t) => {
     ['VARCHAR', '', ''],
     ['VARCHAR', "'; DROP TABLE fills; --", "'; DROP TABLE fills; --"],
     ['VARCHAR', 'çã\ufeff 🦉', 'çã\ufeff 🦉'],
+    ['VARCHAR', '\ufeffa', '\ufeffa'],
     ['BIGINT', '9223372036854775807', '9223372036854775807'],
     ['BIGINT', '-9223372036854775808', '-9223372036854775808'],
     ['DOUBLE', '-1.5e3', '-1500.0'],

@@ -7,6 +7,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { Refusal } from './engine-refusal.js';
+import './engine-text.js';
 import type { TrinoType } from './trino-encode.js';
 import { arrayType, mapType, rowType } from './trino-nested.js';
 import { encodeDouble, encodeReal, fitsDecimal } from './trino-number.js';
