@@ -45,20 +45,24 @@ interface Asked {
   readonly identity?: string;
   readonly sql?: string;
   readonly maxRows?: number;
+  readonly timeoutMs?: number;
 }
 
-function query(app: App, { cookie, identity, sql = 'SELECT 1 AS one', maxRows }: Asked): Promise<Answer> {
+function query(app: App, { cookie, identity, sql = 'SELECT 1 AS one', ...options }: Asked): Promise<Answer> {
   const own = { fastify, express }[app].url;
   const base = identity === undefined ? platform.apps[app].url : own;
-  return ask(`${base}/query${maxRows === undefined ? '' : `?maxRows=${maxRows}`}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/sql',
-      ...(cookie === undefined ? {} : { cookie }),
-      ...(identity === undefined ? {} : { 'x-nnumbers-identity': identity }),
+  return ask(
+    `${base}/query?${new URLSearchParams(Object.entries(options).map(([name, value]): [string, string] => [name, String(value)]))}`,
+    {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/sql',
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(identity === undefined ? {} : { 'x-nnumbers-identity': identity }),
+      },
+      body: sql,
     },
-    body: sql,
-  });
+  );
 }
 
 interface Row {
@@ -244,12 +248,21 @@ const rows: readonly Row[] = [
     advice: 'Talk to whoever administers the platform.',
     make: fault({ broker: 'garbage' }),
   },
+  ...(['broker', 'queryMesh'] as const).map((slow) => ({
+    // Ours: how long a query may take is the application's to say, and nobody waits for what comes after that.
+    status: 504,
+    code: 'QUERYMESH_TIMEOUT',
+    when: `a slow ${slow} takes longer than the query may`,
+    message: 'The query took longer than its time limit.',
+    advice: 'Ask for less, or raise `timeoutMs`.',
+    make: async (app: App) => ({ ...(await fault({ [slow]: 'slow' })(app)), timeoutMs: 100 }),
+  })),
 ];
 
 t.equal(
   new Set(rows.map(({ status, code }) => `${status} ${code}`)).size,
-  12,
-  'the eleven rows of the contract’s table, one code of it twice, and one of ours',
+  13,
+  'the eleven rows of the contract’s table, one code of it twice, and two of ours',
 );
 
 for (const app of names) {

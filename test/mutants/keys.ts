@@ -153,7 +153,7 @@ export const keyMutants: readonly Mutant[] = [
       ],
       ['that the deadline keeps no process alive', 'timer.unref();', ''],
       ['that a redirect is not followed', "redirect: 'error',", "redirect: 'follow',"],
-      ['the status', 'if (response.status !== 200) {', 'if (response.status >= 600) {'],
+      ['the status', 'if (response.status !== 200)', 'if (response.status >= 600)'],
       ['the largest size', 'readBody(response, MAX_KEY_SET_BYTES)', 'readBody(response, 2 ** 40)'],
       [
         'that what is no key set is named so',
@@ -170,7 +170,7 @@ export const keyMutants: readonly Mutant[] = [
         'await Promise.race([ended, ask(options, controller.signal)])',
         'await ask(options, controller.signal)',
       ],
-      ['that a connection is closed at the deadline', '      controller.abort();\n', ''],
+      ['that a connection is closed at the deadline', '    controller.abort();\n', ''],
       [
         'that the end of the runtime ends the question',
         "else options.signal.addEventListener('abort', onClose, { once: true });",

@@ -41,10 +41,7 @@ export async function fetchKeySet(options: KeyFetchOptions): Promise<KeySet> {
   const controller = new AbortController();
   let stop: (problem: KeyFetchProblem) => void = () => undefined;
   const ended = new Promise<never>((_resolve, reject) => {
-    stop = (problem) => {
-      reject(new KeyFetchError(problem));
-      controller.abort();
-    };
+    stop = (problem) => reject(new KeyFetchError(problem));
   });
   ended.catch(() => undefined);
   const timer = setTimeout(() => stop('timeout'), options.timeoutMs);
@@ -60,7 +57,7 @@ export async function fetchKeySet(options: KeyFetchOptions): Promise<KeySet> {
   } finally {
     clearTimeout(timer);
     options.signal.removeEventListener('abort', onClose);
-    // Lets go of a body nobody read, and so of its connection; what was read to its end is not touched.
+    // Ends what still runs, or a body nobody read, and with it the connection; what was read to its end is not touched.
     controller.abort();
   }
 }
