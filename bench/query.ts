@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { answerBody, type Ids, ROWS, rowsJson } from './answer-body.js';
 import { median, mediansOf, report } from './measure.js';
 import { timeCalls } from './query-call.js';
+import { timeClients } from './query-trino.js';
 import { readResult, WAYS } from './query-ways.js';
 
 const OURS = '@nn-runtime/core, decoded by type';
@@ -26,6 +27,7 @@ export async function run(): Promise<void> {
   for (const ids of ['small', '64-bit'] as const) {
     await time(ids);
     peak(ids);
+    await timeClients(ids, ROUNDS);
   }
   await objects();
   await timeCalls(CALL_ROUNDS);
