@@ -62,3 +62,48 @@ t.test('the client follows a stream until its row goes', async (t) => {
   nyxdb.removeSession('local-ana');
   await t.rejects(states.next(), { code: 'AUTH_REVOKED' });
 });
+
+t.test(
+  'the development profile names what this engine answers, and what became of the call (N6)',
+  async (t) => {
+    const using = 'app_sessions';
+    const { nyxdbUrl, nyxdb, as } = await engine(t, {
+      limits: { maxRows: 3, subscriptionsPerUser: 1 },
+      sessions: [{ token: 'auditor', claims: { user_id: 'u', tenant: 't', role: 'auditor' } }],
+      endpoints: [
+        endless,
+        { name: 'tab', using, sql: "SELECT 'a\tb' AS x" },
+        { name: 'four', using, sql: 'SELECT x FROM range(4) r(x)' },
+        { name: 'cast', using, sql: "SELECT CAST('secret' AS BIGINT) AS x" },
+        { name: 'live', using, stream: true, sql: 'SELECT 1 AS x' },
+      ],
+    });
+    const connect = (token: string) =>
+      client(t, nyxdbUrl, token, {
+        profile: developmentProfile,
+        random: { fill: (bytes) => bytes.fill(7), fraction: () => 0 },
+      });
+    const ana = connect('local-ana');
+    const named = (reason: string, outcome: string) => ({
+      code: 'APPLICATION_ERROR',
+      reason,
+      outcome,
+      retryable: false,
+    });
+    await t.rejects(ana.execute('nobody'), named('unknown-endpoint', 'not-run'));
+    await t.rejects(connect('auditor').execute('volumes'), named('not-granted', 'not-run'));
+    await t.rejects(ana.execute('cast'), named('query-failed', 'unknown'));
+    await t.rejects(ana.execute('four'), named('result-too-large', 'completed'));
+    await t.rejects(ana.execute('tab'), named('cell-not-representable', 'completed'));
+    await t.rejects(ana.execute('live'), named('invalid-parameter', 'not-run'));
+    const live = ana.subscribe('live');
+    await live.next();
+    await t.rejects(ana.subscribe('live').next(), named('quota-exceeded', 'not-run'));
+    await live.close();
+    const control = await as('local-bruno');
+    const call = t.rejects(ana.execute('endless'), named('cancelled', 'unknown'));
+    while (nyxdb.stats().executions === 0) await control.ask(0x0a, Buffer.alloc(16));
+    await control.ask(0x0a, Buffer.alloc(16, 7));
+    await call;
+  },
+);

@@ -379,8 +379,12 @@ for (const { name, connect } of implementations)
       const set = await stage(t, connect);
       const subscription = set.client.subscribe('book');
       const { peer, request } = await subscribed(set.engine);
-      peer.answer(request, 0x01, 'dev: quota exceeded');
-      await t.rejects(subscription.next(), { code: 'APPLICATION_ERROR', reason: 'quota-exceeded' });
+      peer.answer(request, 0x01, 'dev: not authenticated');
+      await t.rejects(subscription.next(), {
+        code: 'APPLICATION_ERROR',
+        reason: 'not-authenticated',
+        outcome: 'not-run',
+      });
     });
 
     t.test('a busy engine is asked again, with back-off (R61, N7)', async (t) => {

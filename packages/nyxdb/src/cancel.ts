@@ -33,13 +33,8 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
     const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', (status, body) =>
       readAcknowledgement(status, body, profile),
     );
-    try {
-      result = (await link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered))
-        ? 'requested'
-        : 'not-found';
-    } finally {
-      control.end();
-    }
+    const found = link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered);
+    result = (await found.finally(() => control.end())) ? 'requested' : 'not-found';
   } catch {
     // The caller has gone: what went wrong here is the observer's to hear, and the bound below holds all the same.
   }

@@ -98,8 +98,10 @@ export function createChannel(link: Link, principal: string): Channel {
       if (typeof data === 'string') throw new FrameError('text-message');
       // Not instanceof: in a test runner or an iframe the buffer may come from another realm.
       if (String(data) !== '[object ArrayBuffer]') throw new FrameError('not-arraybuffer');
-      const frame = decodeResponse(new Uint8Array(data as ArrayBuffer), limits.maxResponseBytes);
-      const { payload, requestId, status } = frame;
+      const { payload, requestId, status } = decodeResponse(
+        new Uint8Array(data as ArrayBuffer),
+        limits.maxResponseBytes,
+      );
       const isMatched = request !== undefined && sameBytes(request.id, requestId);
       // Byte for byte, on the zero id or, since the contract calls it a subscription's "terminal error", on the request's own.
       // Before authentication there is nothing to revoke.

@@ -1,5 +1,5 @@
 import { encodeText } from './encode.js';
-import { EndpointError, type EndpointErrorCode, type ProfileName } from './errors.js';
+import type { EndpointError, EndpointErrorCode, ProfileName } from './errors.js';
 import { execute } from './execute.js';
 import { createLink } from './link.js';
 import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
@@ -98,7 +98,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   /** Everything that can be refused before anything is opened. */
   function prepare(endpoint: string, parameters: readonly string[], signal: AbortSignal | undefined) {
     const payload = encodeText(callText(endpoint, parameters));
-    must(payload.length <= limits.maxRequestBytes, 'the request is over limits.maxRequestBytes');
+    must(payload.length <= limits.maxRequestBytes, 'request over limits.maxRequestBytes');
     if (link.closed) throw link.error({ code: 'CLOSED' }, 'not-sent');
     if (signal?.aborted) throw link.error({ code: 'CANCELLED', cause: signal.reason }, 'not-sent');
     return payload;
@@ -119,7 +119,8 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     try {
       return await execute(link, pool, payload, scope, startedMs + timeoutMs, () => sends++);
     } catch (error) {
-      if (error instanceof EndpointError) code = error.code;
+      // A wrong argument has none.
+      code = (error as EndpointError).code;
       throw error;
     } finally {
       emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends });

@@ -1,11 +1,11 @@
 import { decodeText } from './decode.js';
+import type { Outcome } from './errors.js';
 import { FrameError } from './fault.js';
-import { type Delta, documentedProfile, type EngineProfile } from './profile.js';
+import { type Delta, documentedProfile, type EngineProfile, type ProfileError } from './profile.js';
 import { parseTsv } from './tsv.js';
 
-const isOp = (sign: string): sign is Delta['op'] => /^[-+~]$/.test(sign);
 const LF = 0x0a;
-const INDEX = /^(?:0|[1-9][0-9]*)$/;
+const LINE = /^(?:-\t[^\t]+$|[+~]\t[^\t]+\t)/;
 
 /**
  * Lines of `+ TAB index TAB cells`, `- TAB index` and `~ TAB index TAB cells`, each ended by LF. Ours: the contract speaks of
@@ -18,15 +18,23 @@ function readDeltas(payload: Uint8Array): Delta[] {
     end = payload.indexOf(LF, start);
     if (end < 0) throw new FrameError('delta-grammar');
     // Line by line: cells of one text for the whole frame would keep it as long as any of them stays in the replica.
-    const [op = '', place = '', ...row] = decodeText(payload.subarray(start, end)).split('\t');
-    if (!isOp(op) || place === '' || (op === '-') !== (row.length === 0))
-      throw new FrameError('delta-grammar');
+    const line = decodeText(payload.subarray(start, end));
+    if (!LINE.test(line)) throw new FrameError('delta-grammar');
+    const [op, place, ...row] = line.split('\t') as [Delta['op'], string, ...string[]];
     // A place that is no number is an impossible one: the state is rebuilt rather than guessed at.
-    if (!INDEX.test(place)) throw new FrameError('delta-index');
-    deltas.push({ op, index: Number(place), row });
+    // Only its one canonical spelling is a number; one that is no index, such as -1 or NaN, the replica refuses.
+    const index = Number(place);
+    if (String(index) !== place) throw new FrameError('delta-index');
+    deltas.push({ op, index, row });
   }
   return deltas;
 }
+
+/** Texts after `dev: `, each with its own words as reason. */
+const named = (outcome: Outcome, ...texts: string[]): Record<string, ProfileError> =>
+  Object.fromEntries(
+    texts.map((text) => [`dev: ${text}`, { reason: text.replaceAll(' ', '-'), outcome }] as const),
+  );
 
 /**
  * What this project's own development engine speaks. The contract leaves the status table and the bodies of subscriptions out,
@@ -38,9 +46,11 @@ export const developmentProfile: EngineProfile = Object.freeze({
   provenance: 'development',
   errors: Object.freeze({
     ...documentedProfile.errors,
-    'dev: unknown endpoint': { reason: 'unknown-endpoint', outcome: 'not-run' },
-    'dev: quota exceeded': { reason: 'quota-exceeded', outcome: 'not-run' },
-  } as const),
+    ...named('not-run', 'not authenticated', 'unknown endpoint', 'not granted', 'quota exceeded'),
+    ...named('unknown', 'query failed', 'cancelled'),
+    // Run to its end, for nothing.
+    ...named('completed', 'result too large', 'cell not representable'),
+  }),
   subscription: Object.freeze({
     statuses: Object.freeze({ 208: 'snapshot', 209: 'delta', 223: 'end' } as const),
     readSnapshot: (payload, limits) => parseTsv(decodeText(payload), documentedProfile.tsv, limits),

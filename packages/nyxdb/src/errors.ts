@@ -63,17 +63,17 @@ export const isPassing = (code: EndpointErrorCode): boolean => PASSING.has(code)
  */
 export class EndpointError extends Error {
   /** A stable code, safe to log. */
-  readonly code: EndpointErrorCode;
+  declare readonly code: EndpointErrorCode;
   /** Whether the same call may be made again as it is: it did not run, and what hindered it may pass by itself. */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
   /** What became of the request. */
-  readonly outcome: Outcome;
+  declare readonly outcome: Outcome;
   /** PROTOCOL_ERROR: which rule was broken. APPLICATION_ERROR: `invalid-parameter`, `unrecognized`, or what the profile names. */
   declare readonly reason?: string | undefined;
   /** DEADLINE_EXCEEDED: which deadline passed. */
   declare readonly phase?: DeadlinePhase | undefined;
   /** The engine profile in use. */
-  readonly profile: ProfileName;
+  declare readonly profile: ProfileName;
   /**
    * APPLICATION_ERROR: the engine's own text, at most 256 characters, control characters escaped. It is not sanitized by
    * this client and may hold data: not enumerable, so that nothing prints it by itself.
@@ -109,9 +109,9 @@ export class EndpointRowError extends Error {
   /** A stable code, safe to log. */
   readonly code = 'ROW_INVALID';
   /** The index of the first row that does not fit, from 0. */
-  readonly rowIndex: number;
+  declare readonly rowIndex: number;
   /** The paths that failed in it, each as `name` or `name.inner.0`. */
-  readonly paths: readonly string[];
+  declare readonly paths: readonly string[];
 
   constructor(rowIndex: number, paths: readonly string[]) {
     super('NYXDB ROW_INVALID');
@@ -124,7 +124,7 @@ export class EndpointRowError extends Error {
 EndpointError.prototype.name = 'EndpointError';
 EndpointRowError.prototype.name = 'EndpointRowError';
 
-const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /** At most 256 characters of an engine's text, with control characters escaped: it may end in a terminal or a log line. */
 export const boundText = (text: string): string =>

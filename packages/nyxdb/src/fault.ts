@@ -28,7 +28,7 @@ export type FrameFault =
 /** Thrown by the codec. Carries the reason alone: never a byte of what was read, which may hold data or a token. */
 export class FrameError extends Error {
   /** Which rule was broken. */
-  readonly reason: FrameFault;
+  declare readonly reason: FrameFault;
 
   constructor(reason: FrameFault) {
     super(`NYXDB frame: ${reason}`);

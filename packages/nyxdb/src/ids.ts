@@ -17,8 +17,8 @@ export function createRequestIds(fill: (bytes: Bytes) => unknown): () => Bytes {
   const pool = new Uint8Array(POOL_BYTES);
   let next = POOL_BYTES;
   return () => {
-    // Two pools of zeros are no accident of a random source.
-    for (let tries = 0; tries < (2 * POOL_BYTES) / REQUEST_ID_BYTES; tries++) {
+    // So many zeros are no accident of a random source.
+    for (let tries = 0; tries < POOL_BYTES; tries++) {
       if (next === POOL_BYTES) {
         // Wiped, so that a random source that does nothing is seen, and does not give the ids of before.
         pool.fill(0);
@@ -30,6 +30,6 @@ export function createRequestIds(fill: (bytes: Bytes) => unknown): () => Bytes {
       next += REQUEST_ID_BYTES;
       if (!isZero(id)) return id;
     }
-    must(false, 'random source is all zeros');
+    must(false, 'random gives zeros');
   };
 }

@@ -150,8 +150,8 @@ function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolea
   const { hostname, password, protocol, username } = url;
   must(/^wss?:$/.test(protocol) && !(username || password), BAD_URL);
   if (!LOOPBACK.test(hostname)) {
-    must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback (or trustedNetwork: true)');
-    must(isAnywhere, 'a development profile is for loopback (or allowDevelopmentProfile: true)');
+    must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback, or trustedNetwork: true');
+    must(isAnywhere, 'allowDevelopmentProfile must be true off loopback');
   }
   return url.href;
 }

@@ -3,12 +3,10 @@ import { must } from './require.js';
 // With the u flag a surrogate matches only when it stands alone.
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-function field(value: unknown, what: string): string {
+function field(value: unknown, what: string, mayBeEmpty?: boolean): string {
   must(typeof value === 'string', `${what} must be a string`);
-  must(
-    !value.includes('\0') && !LONE_SURROGATE.test(value),
-    `${what} must have no NUL and no lone surrogate`,
-  );
+  must(value || mayBeEmpty, `${what} must not be empty`);
+  must(!value.includes('\0') && !LONE_SURROGATE.test(value), `${what} must have no NUL or lone surrogate`);
   return value;
 }
 
@@ -20,10 +18,8 @@ function field(value: unknown, what: string): string {
  * @throws TypeError for an empty name or token, a NUL, or a lone surrogate.
  */
 export function authText(provider: string | null, token: string): string {
-  if (provider === '') throw new TypeError("provider must not be ''");
   const name = provider === null ? '' : field(provider, 'provider');
-  must(field(token, 'token'), 'token must not be empty');
-  return `${name}\0${token}`;
+  return `${name}\0${field(token, 'token')}`;
 }
 
 /**
@@ -33,11 +29,10 @@ export function authText(provider: string | null, token: string): string {
  * @throws TypeError for an empty name, a parameter that is not a string, a NUL, or a lone surrogate.
  */
 export function callText(endpoint: string, parameters: readonly string[]): string {
-  must(field(endpoint, 'endpoint'), 'endpoint must not be empty');
+  let text = field(endpoint, 'endpoint');
   must(Array.isArray(parameters), 'parameters must be an array');
-  let text = endpoint;
   // By index: `forEach` and `map` skip the holes of a sparse array, which would shift every later parameter.
   for (let index = 0; index < parameters.length; index++)
-    text += `\0${field(parameters[index], `parameters[${index}]`)}`;
+    text += `\0${field(parameters[index], `parameters[${index}]`, true)}`;
   return text;
 }

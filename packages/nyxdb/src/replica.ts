@@ -4,16 +4,27 @@ import type { Table } from './tsv.js';
 
 type Row = readonly string[];
 interface Chunk {
-  /** In which epoch its rows were made: an older chunk is also some view's, and is copied before it is changed. */
+  /** In which epoch it was made: an older chunk is also some view's, and is copied before it is changed. */
   readonly epoch: number;
+  /** Rows in the order they came, with holes where rows were taken out. */
   readonly rows: Row[];
+  /** Which of `rows` stands at each place. */
+  readonly order: number[];
 }
 
+// Chunks begin with so many rows at most: there is room for as many inserts before their places are dealt out anew.
 const CHUNK_ROWS = 512;
 
+function inOrder(chunks: readonly Chunk[]): Row[] {
+  const all: Row[] = [];
+  for (const { order, rows } of chunks) for (const place of order) all.push(rows[place] as Row);
+  return all;
+}
+
 /**
- * The rows of one subscription, in chunks: an insert or delete moves at most one chunk's worth of them. Views share chunks
- * with it until they change, so that taking one costs nothing per row.
+ * The rows of one subscription, in chunks: an insert or delete moves at most one chunk's worth of places. Places are plain
+ * numbers: rows that are moved cost many times as much, since the garbage collector is told of each. Views share chunks with it until
+ * they change, so that taking one costs nothing per row.
  */
 export interface Replica {
   /** Undefined before the first snapshot. */
@@ -36,23 +47,33 @@ export function createReplica(): Replica {
   let chunks: Chunk[] = [];
   let epoch = 0;
 
+  function pack(rows: Row[]): Chunk[] {
+    const packed: Chunk[] = [];
+    for (let at = 0; at < rows.length; at += CHUNK_ROWS) {
+      const part = rows.slice(at, at + CHUNK_ROWS);
+      packed.push({ epoch, rows: part, order: [...part.keys()] });
+    }
+    return packed;
+  }
+
   function change({ op, index, row }: Delta): void {
     let at = 0;
     let chunk = chunks[0];
     // An insert at the end of a chunk belongs to it, so that appending needs no chunk of its own.
     const within = op === '+' ? 0 : 1;
-    while (chunk !== undefined && index + within > chunk.rows.length) {
-      index -= chunk.rows.length;
+    while (chunk && index + within > chunk.order.length) {
+      index -= chunk.order.length;
       chunk = chunks[++at];
     }
     // The view's list still holds the old chunk.
-    if (chunk?.epoch !== epoch) chunks[at] = chunk = { epoch, rows: [...(chunk?.rows ?? [])] };
-    const { rows } = chunk;
-    if (op === '~') rows[index] = row;
-    else if (op === '+') rows.splice(index, 0, row);
-    else rows.splice(index, 1);
-    if (rows.length === 0) chunks.splice(at, 1);
-    else if (rows.length > 2 * CHUNK_ROWS) chunks.splice(at + 1, 0, { epoch, rows: rows.splice(CHUNK_ROWS) });
+    if (chunk?.epoch !== epoch)
+      chunks[at] = chunk = { epoch, rows: chunk?.rows.slice() ?? [], order: chunk?.order.slice() ?? [] };
+    const { order, rows } = chunk;
+    if (op === '+') order.splice(index, 0, rows.push(row) - 1);
+    // Of a removal too: its row is an empty one, and lets go of the old.
+    else rows[order[index] as number] = row;
+    if (op === '-') order.splice(index, 1);
+    if (order.length === 0 || rows.length === 2 * CHUNK_ROWS) chunks.splice(at, 1, ...pack(inOrder([chunk])));
   }
 
   const replica: Replica = {
@@ -61,30 +82,26 @@ export function createReplica(): Replica {
     load({ columns, rows }) {
       replica.columns = Object.freeze(columns);
       replica.length = rows.length;
-      chunks = [];
-      for (const row of rows) Object.freeze(row);
-      for (let at = 0; at < rows.length; at += CHUNK_ROWS)
-        chunks.push({ epoch, rows: rows.slice(at, at + CHUNK_ROWS) });
+      rows.forEach(Object.freeze);
+      chunks = pack(rows);
     },
     apply(deltas, maxRows) {
       let { length } = replica;
       for (const { op, index, row } of deltas) {
-        const end = op === '+' ? length + 1 : length;
-        if (!Number.isInteger(index) || index < 0 || index >= end) throw new FrameError('delta-index');
+        if (op === '+') length++;
+        // A whole number from 0, in one look.
+        if (index >>> 0 !== index || index >= length) throw new FrameError('delta-index');
         if (op === '-') length--;
         else if (Object.freeze(row).length !== replica.columns?.length) throw new FrameError('delta-width');
-        if (op === '+') length++;
         if (length > maxRows) throw new FrameError('over-cap');
       }
-      for (const delta of deltas) change(delta);
+      deltas.forEach(change);
       replica.length = length;
     },
     view() {
       const now = [...chunks];
       epoch++;
-      // concat copies whole chunks; flatMap takes a hundred times as long.
-      const none: Row[] = [];
-      return () => none.concat(...now.map((chunk) => chunk.rows));
+      return () => inOrder(now);
     },
   };
   return replica;

@@ -7,10 +7,10 @@ import type { Link } from './link.js';
  */
 export class Scope {
   /** What ended it; undefined while it lasts. */
-  fault: Fault | undefined;
+  declare fault: Fault | undefined;
   readonly #listeners = new Set<(fault: Fault) => void>();
   /** It is done: nothing will end it any more, and nothing holds it. */
-  readonly leave: () => void;
+  declare readonly leave: () => void;
 
   /** @param signal - ends it in CANCELLED. */
   constructor(link: Link, signal?: AbortSignal) {

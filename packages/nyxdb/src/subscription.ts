@@ -111,7 +111,7 @@ export function openSubscription(
     failure = error;
     scope.leave();
     onOver();
-    emit({ name: 'subscription-ended', code: error instanceof EndpointError ? error.code : undefined });
+    emit({ name: 'subscription-ended', code: (error as EndpointError | undefined)?.code });
     hand?.();
   }
 
@@ -127,8 +127,8 @@ export function openSubscription(
           hand = resolve;
         });
         if (next !== undefined) yield next;
-      } else if (failure === undefined) return undefined;
-      else throw failure;
+      } else if (failure !== undefined) throw failure;
+      else return;
   }
 
   /** One connection: null at the stream's own end, else what it was lost of. */

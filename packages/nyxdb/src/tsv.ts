@@ -32,34 +32,33 @@ export function parseTsv(text: string, rules: TsvRules, limits: TsvLimits): Tabl
   const end = text.length;
   if (end === 0) throw new FrameError('tsv-no-header');
   if (rules.finalLf === 'required' && !text.endsWith('\n')) throw new FrameError('tsv-final-lf');
-  let lineEnd = indexOr(text, '\n', 0, end);
+  const next = (sign: string, from: number): number => {
+    const at = text.indexOf(sign, from);
+    return at < 0 ? end : at;
+  };
+  let lineEnd = next('\n', 0);
   const columns = text.slice(0, lineEnd).split('\t', limits.maxColumns + 1);
   if (columns.length > limits.maxColumns) throw new FrameError('over-cap');
   // The next tab is looked for once and kept across lines: looked for again on every line, a body with one column and a
   // million rows would be scanned a million times to its end.
-  let tab = indexOr(text, '\t', lineEnd, end);
+  let tab = next('\t', lineEnd);
   let cell: number;
   const last = columns.length - 1;
   const rows: string[][] = [];
   for (cell = lineEnd + 1; cell < end; cell = lineEnd + 1) {
     if (rows.length === limits.maxRows) throw new FrameError('over-cap');
-    lineEnd = indexOr(text, '\n', cell, end);
+    lineEnd = next('\n', cell);
     const row: string[] = [];
     for (let index = 0; index < last; index++) {
       // Equal only where both are the end of the text.
       if (tab >= lineEnd) throw new FrameError('tsv-columns');
       row.push(text.slice(cell, tab));
       cell = tab + 1;
-      tab = indexOr(text, '\t', cell, end);
+      tab = next('\t', cell);
     }
     if (tab < lineEnd) throw new FrameError('tsv-columns');
     row.push(text.slice(cell, lineEnd));
     rows.push(row);
   }
   return { columns, rows };
-}
-
-function indexOr(text: string, needle: string, from: number, otherwise: number): number {
-  const index = text.indexOf(needle, from);
-  return index < 0 ? otherwise : index;
 }
