@@ -1,9 +1,9 @@
 /** The broker's body → columns and decoded rows, or one typed error without its text. */
 
-import { decoderOf } from './decode.js';
+import { type ColumnReader, columnReader } from './decode.js';
 import { QueryMeshError } from './errors.js';
 import { beginsWithLongInteger, type Exactness, parseJson, restore } from './json.js';
-import { type Decoder, Inexact, Misfit, UnsafeBigint } from './scalar.js';
+import { Inexact, Misfit, UnsafeBigint } from './scalar.js';
 import { parseTrinoType } from './trino-type.js';
 import type { BigintForm, Value } from './value.js';
 
@@ -44,9 +44,8 @@ function decodeBody(body: Uint8Array, exactness: Exactness, bigint: BigintForm):
   const columns = readColumns(exactness === 'none' ? document.columns : restore(document.columns));
   const rows: unknown = document.rows;
   if (!Array.isArray(rows)) throw protocolError('`rows` is not an array');
-  const decoders = columns.map((column) => decoderOf(parseTrinoType(column.type), { exactness, bigint }));
-  const marked = exactness !== 'none';
-  for (let at = 0; at < rows.length; at++) decodeRow(rows[at], at, columns, decoders, marked);
+  const readers = columns.map((column) => columnReader(parseTrinoType(column.type), { exactness, bigint }));
+  for (let at = 0; at < rows.length; at++) decodeRow(rows[at], at, columns, readers);
   return { columns, rows };
 }
 
@@ -64,19 +63,19 @@ function decodeRow(
   row: unknown,
   rowIndex: number,
   columns: readonly Column[],
-  decoders: readonly Decoder[],
-  marked: boolean,
+  readers: readonly ColumnReader[],
 ): void {
-  if (!Array.isArray(row) || row.length !== decoders.length) {
+  if (!Array.isArray(row) || row.length !== readers.length) {
     throw protocolError(`row ${rowIndex} has not one cell for each column`);
   }
   let at = 0;
   try {
-    for (const decode of decoders) {
+    for (; at < readers.length; at++) {
+      const { own, decode } = readers[at] as ColumnReader;
       const cell: unknown = row[at];
-      const value = decode(marked ? restore(cell) : cell);
+      if (cell === null || typeof cell === own) continue;
+      const value = decode(cell);
       if (value !== cell) row[at] = value;
-      at++;
     }
   } catch (error) {
     if (error instanceof Misfit) throw protocolError(`row ${rowIndex}, cell ${at} does not fit its type`);

@@ -1,17 +1,47 @@
 /** A JSON value → the value of its declared type. The wire form alone says too little: `"1.50"` is text or a decimal. */
 
-import { NumberText } from './json.js';
+import { markedDigits, NumberText, restore } from './json.js';
 import {
   type DecodeOptions,
   type Decoder,
+  fromLongDigits,
   INTEGER,
   Inexact,
   Misfit,
+  ownValueOf,
   scalarDecoder,
   toText,
 } from './scalar.js';
 import type { TrinoType } from './trino-type.js';
 import type { Value } from './value.js';
+
+/** How the cells of a column are read. */
+export interface ColumnReader {
+  /** For cells as `parseJson` gives them: marks are undone. */
+  readonly decode: Decoder;
+  /** Cells of this `typeof`, and NULL, are their own value: most cells of most results, which then cost no call. */
+  readonly own: 'boolean' | 'number' | 'string' | undefined;
+}
+
+/** The reader of a column of a type; undefined is a type that could not be read. */
+export function columnReader(type: TrinoType | undefined, options: DecodeOptions): ColumnReader {
+  const own = type?.kind === 'scalar' ? ownValueOf(type.name, options.exactness) : undefined;
+  return { own, decode: markedDecoder(type, options) };
+}
+
+function markedDecoder(type: TrinoType | undefined, options: DecodeOptions): Decoder {
+  const decode = decoderOf(type, options);
+  if (options.exactness === 'none') return decode;
+  const decodeRestored: Decoder = (cell) => decode(restore(cell));
+  if (options.exactness !== 'integers' || type?.kind !== 'scalar' || type.name !== 'bigint') {
+    return decodeRestored;
+  }
+  // What a body with long integers is full of.
+  return (cell) => {
+    const digits = markedDigits(cell);
+    return digits === undefined ? decodeRestored(cell) : fromLongDigits(digits, options.bigint);
+  };
+}
 
 /** The decoder of a type; undefined is a type that could not be read, whose JSON values pass as they are. */
 export function decoderOf(type: TrinoType | undefined, options: DecodeOptions): Decoder {

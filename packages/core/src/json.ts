@@ -53,6 +53,13 @@ export function parseJson(body: Uint8Array, exactness: Exactness): unknown {
 // Fatal: a body that is not UTF-8 is not the protocol's, and replaced characters would be changed data.
 const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
+/** The digits of an integer that {@link parseJson} marked, sign included; undefined for any other value. Quicker than {@link restore}. */
+export function markedDigits(value: unknown): string | undefined {
+  return typeof value === 'string' && value.charCodeAt(0) === MARK && value.charCodeAt(1) !== MARK
+    ? value.slice(1)
+    : undefined;
+}
+
 /** Undoes the marks of {@link parseJson}, in place where it can. */
 export function restore(value: unknown): unknown {
   if (typeof value === 'string') return value.charCodeAt(0) === MARK ? restoreText(value) : value;

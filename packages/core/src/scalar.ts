@@ -67,6 +67,15 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   'ipaddress',
 ]);
 
+/** What `typeof` says of the cells that are their own value; undefined where every cell must be looked at. NULL always is its own. */
+export function ownValueOf(name: string, exactness: Exactness): 'boolean' | 'number' | 'string' | undefined {
+  if (name === 'boolean') return 'boolean';
+  if (name === 'real' || name === 'double') return 'number';
+  // With marks a text may be a number.
+  if (exactness !== 'none') return undefined;
+  return TEXT_TYPES.has(name) || name === 'decimal' || name === 'number' ? 'string' : undefined;
+}
+
 /** The digits of an integer. */
 export const INTEGER = /^-?\d+$/;
 const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -123,6 +132,15 @@ function fromDigits(digits: string, form: BigintForm): number | bigint | string 
   }
   const exact = BigInt(digits);
   return form === 'string' ? String(exact) : exact;
+}
+
+/** The bigint of digits as JSON writes them, 16 at least. */
+export function fromLongDigits(digits: string, form: BigintForm): number | bigint | string {
+  if (form === 'string') return digits;
+  // Sixteen and a sign may still be safe; no zero leads, so more cannot be.
+  if (digits.length <= 17 && form !== 'bigint') return fromDigits(digits, form);
+  if (form === 'number') throw new UnsafeBigint();
+  return BigInt(digits);
 }
 
 // Trino writes decimals as strings. Bare numbers can only come from a broker that wrote the answer anew: then the digits of the body count.
