@@ -290,7 +290,7 @@ t.test('answers outside the protocol', async (t) => {
   broker.respond({ statusCode: 200, body: '<html>sign in</html>', headers: { 'content-type': 'text/html' } });
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_PROTOCOL_ERROR' });
   broker.respond({ statusCode: 200, body: '{"columns":[],"rows":[', cut: true });
-  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
+  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_PROTOCOL_ERROR' });
   const cut = await fetch(`${broker.url}/v1/querymesh/query`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-nnumbers-identity': broker.identities.header() },
