@@ -109,8 +109,10 @@ export async function startEdge(t: Test, { runtimeOptions, ...changes }: Changes
   });
 
   function open(headers: Record<string, string | string[] | undefined>, target: string): WebSocket {
-    const all = Object.entries({ ...standard(), ...headers }).filter(([, value]) => value !== undefined);
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${target}`, {
+    const { 'sec-websocket-protocol': offered, ...others } = headers;
+    const all = Object.entries({ ...standard(), ...others }).filter(([, value]) => value !== undefined);
+    const protocols = offered === undefined ? [] : [offered].flat();
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${target}`, protocols, {
       headers: Object.fromEntries(all) as Record<string, string>,
       perMessageDeflate: false,
     });

@@ -27,7 +27,7 @@ export class Pump {
   }
 
   /** Whether the writer is paused. */
-  get paused(): boolean {
+  get isPaused(): boolean {
     return this.#paused;
   }
 

@@ -14,8 +14,8 @@ export function closeSocket(
   socket.once('close', stop);
   if (socket.readyState === socket.CONNECTING) socket.terminate();
   else {
-    // A paused socket would never see the answer.
-    socket.resume();
+    // A paused socket would never see the answer. One that is not must not be asked: ws throws when there is no connection any more.
+    if (socket.isPaused) socket.resume();
     socket.close(code, reason);
   }
 }
