@@ -82,9 +82,16 @@ export class Relay {
     const { identity, settings } = this.#context;
     const { deadlines, random } = settings;
     // A tenth more or less, so that people who came together do not come back together.
-    this.#after(deadlines.lifeMs * (0.9 + 0.2 * random.fraction()), () => this.retire('renew'));
-    const readsSlowly = (): boolean => this.#pumps?.toEngine.isPaused === true;
-    this.#stops.add(keepAlive(settings, this.#client, readsSlowly, () => this.end('silent')));
+    const lifeMs = Math.round(deadlines.lifeMs * (0.9 + 0.2 * random.fraction()));
+    this.#after(lifeMs, () => this.retire('renew'));
+    this.#stops.add(
+      keepAlive(
+        settings,
+        this.#client,
+        () => this.#isPressed(),
+        () => this.end('silent'),
+      ),
+    );
     this.#engine.start(isPerson(identity) ? identity : undefined);
   }
 
@@ -117,6 +124,11 @@ export class Relay {
     this.#engine.end();
   }
 
+  /** Whether a side is paused, or does not read: then its pongs wait behind what it sent, or was sent. `stalledMs` bounds that. */
+  #isPressed(): boolean {
+    return this.#pumps !== undefined && (this.#pumps.toEngine.isPaused || this.#pumps.toClient.isPaused);
+  }
+
   #endFor(reason: EndReason | undefined): void {
     if (reason !== undefined) this.end(reason);
   }
@@ -139,7 +151,7 @@ export class Relay {
     this.#pumps = { toEngine, toClient };
     this.#stops.add(() => toEngine.stop()).add(() => toClient.stop());
     // It takes requests one by one, and may answer a ping no sooner than the query before it.
-    const isBusy = (): boolean => this.#unanswered > 0 || toClient.isPaused;
+    const isBusy = (): boolean => this.#unanswered > 0 || this.#isPressed();
     this.#stops.add(keepAlive(settings, engine, isBusy, () => this.end('engine-lost')));
     publish({ name: 'relay-ready', durationMs: settings.clock.now() - startedMs });
     // A stranger has no other bound than the edge's own.
