@@ -10,7 +10,7 @@ export interface EngineAuthentication {
   judge(message: Buffer): EndReason | undefined;
 }
 
-const AUTHENTICATED = Buffer.concat([Buffer.from([STATUS_OK, 0, 0, 0, 14]), Buffer.from('authenticated\n')]);
+const AUTHENTICATED = Buffer.concat([Buffer.from([STATUS_OK, 0, 0, 0, 14]), encodeText('authenticated\n')]);
 
 /**
  * OP_AUTH for what `authenticate` gave (contract, "Authenticate an application user").

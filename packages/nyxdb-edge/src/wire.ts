@@ -1,4 +1,4 @@
-import { HEADER_BYTES, REQUEST_ID_BYTES, STATUS_ERROR } from '@nn-runtime/nyxdb/frames';
+import { encodeText, HEADER_BYTES, REQUEST_ID_BYTES, STATUS_ERROR } from '@nn-runtime/nyxdb/frames';
 
 export {
   HEADER_BYTES,
@@ -15,7 +15,7 @@ export {
 /** The subprotocol by which client and edge agree that the edge authenticates. Ours: never offered to an engine. */
 export const EDGE_AUTH_PROTOCOL = 'nyxdb.edge-auth.v1';
 
-const REVOKED = Buffer.from('auth revoked');
+const REVOKED = encodeText('auth revoked');
 const REVOCATION = Buffer.concat([
   Buffer.alloc(REQUEST_ID_BYTES),
   Buffer.from([STATUS_ERROR, 0, 0, 0, REVOKED.length]),
