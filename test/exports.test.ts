@@ -113,6 +113,11 @@ t.test('@nn-runtime/nyxdb, its door for Node with the same names, and its frames
   ]);
 });
 
+t.test('@nn-runtime/nyxdb-edge, and its door for Fastify', async (t) => {
+  t.strictSame(await names(import('@nn-runtime/nyxdb-edge')), ['createNyxdbEdge']);
+  t.strictSame(await names(import('@nn-runtime/nyxdb-edge/fastify')), ['default', 'nyxdbEdge']);
+});
+
 t.test('@nn-runtime/dev/testing', async (t) => {
   t.strictSame(await names(import('@nn-runtime/dev/testing')), [
     'createTestBroker',

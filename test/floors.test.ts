@@ -117,7 +117,7 @@ t.test('runtime alone composes the steps', async (t) => {
 });
 
 t.test('index files only re-export', async (t) => {
-  for (const name of ['core', 'fastify', 'express', 'dev', 'browser', 'nyxdb']) {
+  for (const name of ['core', 'fastify', 'express', 'dev', 'browser', 'nyxdb', 'nyxdb-edge']) {
     const source = readFileSync(join(root, `packages/${name}/src/index.ts`), 'utf8');
     const rest = source
       .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
@@ -134,6 +134,7 @@ t.test('each package imports what it may and nothing else', async (t) => {
     express: ['@nn-runtime/core', 'express'],
     browser: ['react'],
     nyxdb: ['ws'],
+    'nyxdb-edge': ['@nn-runtime/core', '@nn-runtime/nyxdb/frames', 'ws', 'fastify'],
   };
   for (const [name, modules] of Object.entries(allowed)) {
     for (const file of sources(`packages/${name}/src`)) {

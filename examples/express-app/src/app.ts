@@ -1,12 +1,13 @@
+import type { Runtime } from '@nn-runtime/core';
 import { errorHandler, isPerson, nnumbers, requirePerson } from '@nn-runtime/express';
 import { home, homeHeaders } from '@nn-runtime-examples/page';
 import express, { type Express } from 'express';
 
 /** The application, without a port: who signed in, and data they may see. */
-export function createApp(): Express {
+export function createApp(runtime: Runtime): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(nnumbers());
+  app.use(nnumbers({ runtime }));
 
   app.get('/', (request, response) => {
     response.set(homeHeaders).send(home('Express', request.identity));

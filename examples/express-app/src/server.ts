@@ -1,10 +1,15 @@
 import { createServer } from 'node:http';
+import { createRuntime } from '@nn-runtime/core';
+import { createNyxdbEdge } from '@nn-runtime/nyxdb-edge';
+import { live } from '@nn-runtime-examples/live';
 import { createApp } from './app.js';
 
-const server = createServer(createApp());
+const runtime = createRuntime();
+const server = createServer(createApp(runtime));
+const edge = createNyxdbEdge({ runtime, ...live }).attach(server);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => server.close());
+  process.once(signal, () => void edge.drain().then(() => server.close()));
 }
 
 // Loopback only: requests reach the application through the platform's edge.

@@ -1,4 +1,6 @@
 import nnumbers, { isPerson, requirePerson } from '@nn-runtime/fastify';
+import nyxdbEdge from '@nn-runtime/nyxdb-edge/fastify';
+import { live } from '@nn-runtime-examples/live';
 import { home, homeHeaders } from '@nn-runtime-examples/page';
 import fastify, { type FastifyInstance } from 'fastify';
 
@@ -6,6 +8,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 export async function createApp(): Promise<FastifyInstance> {
   const app = fastify();
   await app.register(nnumbers);
+  await app.register(nyxdbEdge, live);
 
   app.get('/', (request, reply) => {
     reply.headers(homeHeaders).send(home('Fastify', request.identity));

@@ -47,7 +47,7 @@ async function main(ports: Ports): Promise<void> {
     const server = fileURLToPath(new URL(`../../${id}/dist/server.js`, import.meta.url));
     const command = runCommand([process.execPath, server], {
       label: `[${id}]`,
-      env: { ...platform.apps[id].env, PORT: String(ports[own]) },
+      env: { ...platform.apps[id].env, ...platform.apps[id].localEnv, PORT: String(ports[own]) },
     });
     commands.push(command);
     void command.exitCode.then((exitCode) => {

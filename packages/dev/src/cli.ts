@@ -6,7 +6,7 @@ import { type RunningCommand, runCommand } from './command.js';
 import { PortInUseError } from './listen.js';
 import { logLine, painted } from './log.js';
 import { type DevPerson, readPeople } from './people.js';
-import { type PlatformApp, startPlatform } from './platform.js';
+import { startPlatform } from './platform.js';
 import { checkArguments } from './preflight.js';
 
 const portOptions = { edge: '--port', broker: '--broker-port', iam: '--iam-port', nyxdb: '--nyxdb-port' };
@@ -35,7 +35,7 @@ async function readPeopleFile(file: string | undefined): Promise<readonly DevPer
 }
 
 /** Quoted for a POSIX shell: the key set is JSON. */
-const exports = (env: PlatformApp['env']): string =>
+const exports = (env: Readonly<Record<string, string>>): string =>
   Object.entries(env)
     .map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`)
     .join('\n');
@@ -83,13 +83,13 @@ async function main(options: Arguments): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => void end(141));
 
   if (options.command.length === 0) {
-    process.stdout.write(`Set these for your application:\n${exports(app.env)}\n\n`);
+    process.stdout.write(`Set these for your application:\n${exports({ ...app.env, ...app.localEnv })}\n\n`);
     return;
   }
   const { port } = new URL(options.app);
   command = runCommand(options.command, {
     label: painted('dim', '[app]', process.stdout),
-    env: { ...app.env, PORT: port || '80' },
+    env: { ...app.env, ...app.localEnv, PORT: port || '80' },
   });
   const exitCode = await command.exitCode;
   if (!ending) process.stdout.write(`nn-dev: the command ended with code ${exitCode}, and nn-dev with it\n`);

@@ -23,6 +23,11 @@ export interface PlatformApp {
   readonly url: string;
   /** The NNUMBERS_* variables for the application's process, as the platform sets them in production. */
   readonly env: Readonly<Record<EnvironmentName, string>>;
+  /**
+   * Variables of the local platform's own, which the platform sets nowhere else: `NYXDB_URL`, the engine's address, and `APP_ORIGINS`,
+   * the origins a page of the application may have, separated by a blank. For an application that relays to NYXDB.
+   */
+  readonly localEnv: Readonly<Record<'NYXDB_URL' | 'APP_ORIGINS', string>>;
 }
 
 type EnvironmentName =
@@ -130,16 +135,25 @@ export async function startPlatform<const Id extends string>(
     }
 
     const brokerUrl = `http://127.0.0.1:${brokerPort}`;
+    const nyxdbUrl = `ws://127.0.0.1:${nyxdbPort}`;
     return {
       apps: record(
         edges.map(({ id, port }) => [
           id,
-          { url: `http://127.0.0.1:${port}`, env: environment(state, id, brokerUrl) },
+          {
+            url: `http://127.0.0.1:${port}`,
+            env: environment(state, id, brokerUrl),
+            localEnv: {
+              NYXDB_URL: nyxdbUrl,
+              // Both names of this machine work from sign-in to sign-out (design P3).
+              APP_ORIGINS: `http://127.0.0.1:${port} http://localhost:${port}`,
+            },
+          },
         ]),
       ),
       brokerUrl,
       iamUrl,
-      nyxdbUrl: `ws://127.0.0.1:${nyxdbPort}`,
+      nyxdbUrl,
       nyxdb: nyxdb.nyxdb,
       faults,
       close,

@@ -2,7 +2,7 @@ import { decodeText, sameBytes } from './decode.js';
 import { encodeText } from './encode.js';
 import { boundText, type EndpointErrorCode, type Fault } from './errors.js';
 import { FrameError } from './fault.js';
-import type { EngineProfile } from './profile.js';
+import type { EngineProfile, ProfileError } from './profile.js';
 import { STATUS_ERROR, STATUS_OK } from './wire.js';
 
 /** A status that this request cannot have: one of another operation, or one that nobody knows. */
@@ -20,8 +20,9 @@ export function refuseStatus(status: number, profile: EngineProfile): never {
 export function readError(payload: Uint8Array, profile: EngineProfile): Fault {
   const text = decodeText(payload);
   const key = text.replace(/\n$/, '');
-  const known = Object.hasOwn(profile.errors, key) ? profile.errors[key] : undefined;
-  const { reason, outcome } = known ?? { reason: 'unrecognized', outcome: 'unknown' as const };
+  const { reason, outcome } = Object.hasOwn(profile.errors, key)
+    ? (profile.errors[key] as ProfileError)
+    : { reason: 'unrecognized', outcome: 'unknown' as const };
   if (reason === 'busy') return { code: 'BUSY', outcome };
   if (reason === 'auth-failed') return { code: 'AUTH_FAILED', outcome };
   return { code: 'APPLICATION_ERROR', reason, outcome, engineText: boundText(text) };
@@ -50,7 +51,7 @@ export function readAuthentication(
   return code;
 }
 
-const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9][0-9]*)\t1|0\t0)\n?$/;
+const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9]\d*)\t1|0\t0)\n?$/;
 
 /**
  * The answer to OP_CANCEL_REQUEST: whether a request was found and its cancellation requested.

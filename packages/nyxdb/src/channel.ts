@@ -3,8 +3,9 @@ import { type Bytes, encodeFrame, encodeText } from './encode.js';
 import type { Fault, Outcome } from './errors.js';
 import { FrameError } from './fault.js';
 import type { Link } from './link.js';
+import { CLOSE_MS } from './options.js';
 import type { WebSocketLikeEvent } from './websocket.js';
-import { STATUS_ERROR, STATUS_OK } from './wire.js';
+import { EDGE_PROTOCOL, STATUS_ERROR, STATUS_OK } from './wire.js';
 
 /**
  * Reads one answer of a request. Gives its value when it was the last one; undefined when more may come.
@@ -17,7 +18,7 @@ export type Read<T> = (status: number, payload: Uint8Array) => T | undefined;
 export interface Channel {
   /** Its life, one way. `draining`: its request was given up, and only the last answer to it is waited for. */
   state: 'connecting' | 'authenticating' | 'ready' | 'busy' | 'draining' | 'dead';
-  /** The text it was authenticated with. Never leaves this package. */
+  /** The text it was authenticated with, empty when the edge does that. Never leaves this package. */
   readonly principal: string;
   /** Settles when the socket is open, or failed to. */
   readonly opened: Promise<void>;
@@ -51,15 +52,13 @@ interface Request {
   reject(error: unknown): void;
 }
 
-/** How long a closing handshake is waited for: undici, for one, waits for ever. */
-const CLOSE_MS = 2_000;
 const LOST: Fault = { code: 'CONNECTION_LOST' };
 const REVOKED = encodeText('auth revoked');
 
 /** @throws whatever the factory throws. */
 export function createChannel(link: Link, principal: string): Channel {
   const { clock, emit, limits, url, webSocket } = link;
-  const socket = webSocket(url);
+  const socket = webSocket(url, principal ? undefined : [EDGE_PROTOCOL]);
   // Before anything can arrive: a Blob could only be read after an await, and other frames would overtake it.
   socket.binaryType = 'arraybuffer';
   let request: Request | undefined;
@@ -132,6 +131,8 @@ export function createChannel(link: Link, principal: string): Channel {
   function lose(event: WebSocketLikeEvent): void {
     // RFC 6455 section 7.4.1: a message too big to process, theirs or ours.
     if (event.code === 1009) end({ code: 'PROTOCOL_ERROR', reason: 'over-cap' }, 4002);
+    // The edge's word, which an engine cannot be: it has no token for this person.
+    else if (!principal && event.code === 4403) end({ code: 'AUTH_FAILED' });
     else end(channel.state === 'connecting' ? { code: 'CONNECTION_FAILED' } : LOST);
   }
 
@@ -141,8 +142,12 @@ export function createChannel(link: Link, principal: string): Channel {
     principal,
     opened: new Promise<void>((resolve, reject) => {
       // Until it is open nothing can match: no response has an empty id.
-      request = { id: new Uint8Array(), outcome: 'not-sent', read: () => undefined, resolve, reject };
-      socket.addEventListener('open', () => resolve());
+      request = { id: new Uint8Array(), outcome: 'not-sent', resolve, reject } as Request;
+      socket.addEventListener('open', () => {
+        // Not every WebSocket looks at it itself. Whoever does not speak it would wait for an OP_AUTH, or run calls of nobody.
+        if (principal || socket.protocol === EDGE_PROTOCOL) resolve();
+        else lose({});
+      });
     }),
     closed: new Promise<void>((resolve) => {
       closed = resolve;

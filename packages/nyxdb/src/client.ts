@@ -2,7 +2,13 @@ import { encodeText } from './encode.js';
 import type { EndpointError, EndpointErrorCode, ProfileName } from './errors.js';
 import { execute } from './execute.js';
 import { createLink } from './link.js';
-import { type Authenticate, type EndpointClientOptions, type Host, readOptions } from './options.js';
+import {
+  type Authentication,
+  checkAuthenticate,
+  type EndpointClientOptions,
+  type Host,
+  readOptions,
+} from './options.js';
 import { callText } from './payload.js';
 import { createPool } from './pool.js';
 import { must } from './require.js';
@@ -66,7 +72,7 @@ export interface EndpointClient {
    * Changes the principal: every socket of the former one is closed, and what was pending ends in AUTH_CHANGED. A socket is
    * never authenticated twice (contract, "Connection sequence").
    */
-  setAuthenticate(authenticate: Authenticate): void;
+  setAuthenticate(authenticate: Authentication): void;
   /**
    * For a policy change that an operator announced: refuses new calls, ends subscriptions, lets calls finish, closes.
    * Go on with a new client once the reviewed definition is active.
@@ -98,7 +104,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   /** Everything that can be refused before anything is opened. */
   function prepare(endpoint: string, parameters: readonly string[], signal: AbortSignal | undefined) {
     const payload = encodeText(callText(endpoint, parameters));
-    must(payload.length <= limits.maxRequestBytes, 'request over limits.maxRequestBytes');
+    must(payload.length <= limits.maxRequestBytes, 'over limits.maxRequestBytes');
     if (link.closed) throw link.error({ code: 'CLOSED' }, 'not-sent');
     if (signal?.aborted) throw link.error({ code: 'CANCELLED', cause: signal.reason }, 'not-sent');
     return payload;
@@ -161,8 +167,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
       return opened;
     },
     setAuthenticate(authenticate) {
-      must(typeof authenticate === 'function', 'authenticate must be a function');
-      link.authenticate = authenticate;
+      link.authenticate = checkAuthenticate(authenticate);
       link.endAll({ code: 'AUTH_CHANGED' });
     },
     async drain() {

@@ -31,6 +31,6 @@ export interface RandomSource {
  * @throws TypeError where there is none: ids from `Math.random` could be guessed, and with them other people's queries cancelled.
  */
 export function systemRandom(): RandomSource {
-  must(globalThis.crypto?.getRandomValues, 'crypto.getRandomValues is missing');
+  must(globalThis.crypto?.getRandomValues, 'no crypto.getRandomValues');
   return { fill: (bytes) => crypto.getRandomValues(bytes), fraction: Math.random };
 }

@@ -8,19 +8,21 @@ import { authText } from './payload.js';
 import type { Scope } from './scope.js';
 import { OP_AUTH, OP_CAPABILITY } from './wire.js';
 
-/** Asks the application, and gives the text of OP_AUTH. Nothing is opened yet: wrong credentials need no socket. */
+/** Asks the application, and gives the text of OP_AUTH; an empty one when the edge authenticates. Nothing is opened yet: wrong credentials need no socket. */
 async function askPrincipal(link: Link, scope: Scope): Promise<string> {
-  const { authMs } = link.deadlines;
-  const asked = new Promise<unknown>((resolve) => resolve(link.authenticate())).catch((thrown: unknown) => {
-    throw link.error({ code: 'CREDENTIALS_UNAVAILABLE', thrown }, 'not-sent');
+  const { authenticate, deadlines } = link;
+  if (authenticate === 'edge') return '';
+  const unavailable = (thrown?: unknown) =>
+    link.error({ code: 'CREDENTIALS_UNAVAILABLE', thrown }, 'not-sent');
+  const asked = (async (): Promise<unknown> => authenticate())().catch((thrown: unknown) => {
+    throw unavailable(thrown);
   });
-  const given = (await link.within(scope, authMs, 'auth', 'not-sent', asked)) as
+  const given = (await link.within(scope, deadlines.authMs, 'auth', 'not-sent', asked)) as
     | { readonly provider?: unknown; readonly token?: unknown }
     | null
     | undefined;
   const { provider, token } = given ?? {};
-  if ((provider !== null && typeof provider !== 'string') || typeof token !== 'string')
-    throw link.error({ code: 'CREDENTIALS_UNAVAILABLE' }, 'not-sent');
+  if ((provider !== null && typeof provider !== 'string') || typeof token !== 'string') throw unavailable();
   return authText(provider, token);
 }
 
@@ -33,7 +35,7 @@ async function askPrincipal(link: Link, scope: Scope): Promise<string> {
 export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
   const { deadlines, emit, profile } = link;
   const principal = await askPrincipal(link, scope);
-  if (link.isRevoked(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');
+  if (principal && link.revoked.has(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');
   let channel: Channel;
   try {
     channel = createChannel(link, principal);
@@ -48,15 +50,19 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
       step(deadlines.authMs, 'auth', channel.ask(op, link.nextId(), payload, state, read, 'not-sent'));
     await step(deadlines.connectMs, 'connect', channel.opened);
     const { capability } = profile;
-    if (capability !== undefined)
-      await ask(OP_CAPABILITY, capability.payload, 'connecting', (status, payload) => {
-        if (capability.accepts(status, payload)) return null;
-        throw new FrameError('contradictory');
-      });
-    const code = await ask(OP_AUTH, encodeText(principal), 'authenticating', (status, payload) =>
-      readAuthentication(status, payload, profile),
-    );
-    if (code !== null) throw link.error({ code }, 'not-sent');
+    if (principal) {
+      if (capability !== undefined)
+        await ask(OP_CAPABILITY, capability.payload, 'connecting', (status, payload) => {
+          if (capability.accepts(status, payload)) return null;
+          throw new FrameError('contradictory');
+        });
+      const code = await ask(OP_AUTH, encodeText(principal), 'authenticating', (status, payload) =>
+        readAuthentication(status, payload, profile),
+      );
+      if (code !== null) throw link.error({ code }, 'not-sent');
+    }
+    // The edge holds the first request until the engine is ready; capabilities come before OP_AUTH, and so are the edge's too.
+    else if (channel.state === 'connecting') channel.state = 'ready';
   } catch (error) {
     channel.end({ code: 'CONNECTION_FAILED' }, 4008);
     throw error;

@@ -1,7 +1,6 @@
 import { decodeText } from './decode.js';
-import type { Outcome } from './errors.js';
 import { FrameError } from './fault.js';
-import { type Delta, documentedProfile, type EngineProfile, type ProfileError } from './profile.js';
+import { type Delta, documentedProfile, type EngineProfile, errorTexts } from './profile.js';
 import { parseTsv } from './tsv.js';
 
 const LF = 0x0a;
@@ -30,12 +29,6 @@ function readDeltas(payload: Uint8Array): Delta[] {
   return deltas;
 }
 
-/** Texts after `dev: `, each with its own words as reason. */
-const named = (outcome: Outcome, ...texts: string[]): Record<string, ProfileError> =>
-  Object.fromEntries(
-    texts.map((text) => [`dev: ${text}`, { reason: text.replaceAll(' ', '-'), outcome }] as const),
-  );
-
 /**
  * What this project's own development engine speaks. The contract leaves the status table and the bodies of subscriptions out,
  * so these are ours, with statuses so implausible that a mix-up with a real engine fails at once.
@@ -46,10 +39,17 @@ export const developmentProfile: EngineProfile = Object.freeze({
   provenance: 'development',
   errors: Object.freeze({
     ...documentedProfile.errors,
-    ...named('not-run', 'not authenticated', 'unknown endpoint', 'not granted', 'quota exceeded'),
-    ...named('unknown', 'query failed', 'cancelled'),
+    ...errorTexts(
+      'dev: ',
+      'not-run',
+      'not authenticated',
+      'unknown endpoint',
+      'not granted',
+      'quota exceeded',
+    ),
+    ...errorTexts('dev: ', 'unknown', 'query failed', 'cancelled'),
     // Run to its end, for nothing.
-    ...named('completed', 'result too large', 'cell not representable'),
+    ...errorTexts('dev: ', 'completed', 'result too large', 'cell not representable'),
   }),
   subscription: Object.freeze({
     statuses: Object.freeze({ 208: 'snapshot', 209: 'delta', 223: 'end' } as const),

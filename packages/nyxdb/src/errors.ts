@@ -46,16 +46,11 @@ export interface Fault {
   readonly outcome?: Outcome | undefined;
 }
 
-const PASSING = new Set<EndpointErrorCode>([
-  'BUSY',
-  'CONNECTION_FAILED',
-  'CONNECTION_LOST',
-  'CREDENTIALS_UNAVAILABLE',
-  'DEADLINE_EXCEEDED',
-]);
+// BUSY, CONNECTION_FAILED and _LOST, CREDENTIALS_UNAVAILABLE, DEADLINE_EXCEEDED.
+const PASSING = /^(BUSY|CONN|CRED|DEAD)/;
 
 /** Whether what hindered it may pass by itself. */
-export const isPassing = (code: EndpointErrorCode): boolean => PASSING.has(code);
+export const isPassing = (code: EndpointErrorCode): boolean => PASSING.test(code);
 
 /**
  * Every failure of the client that is not a wrong argument (those are TypeError). No token, parameter or cell is in it,

@@ -59,7 +59,7 @@ async function executeOnce(
     });
     const answer = await link.within(scope, deadlines.responseMs, 'response', 'unknown', answered);
     // Nothing follows a failed authentication on its socket.
-    if ('code' in answer && answer.code === 'AUTH_FAILED') channel.end();
+    if ((answer as Partial<Fault>).code === 'AUTH_FAILED') channel.end();
     return answer;
   } finally {
     // Its caller is released at once; the registration stays, and the socket takes nothing new (design N3).

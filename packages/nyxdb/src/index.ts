@@ -18,6 +18,7 @@ export type { ClientEvent } from './events.js';
 export { FrameError, type FrameFault } from './fault.js';
 export type {
   Authenticate,
+  Authentication,
   Backoff,
   Credentials,
   Deadlines,

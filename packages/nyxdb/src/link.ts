@@ -2,15 +2,12 @@ import type { Channel } from './channel.js';
 import type { Bytes } from './encode.js';
 import { type DeadlinePhase, EndpointError, type Fault, type Outcome, type ProfileName } from './errors.js';
 import { createRequestIds } from './ids.js';
-import type { Authenticate, Settings } from './options.js';
+import { type Authentication, MAX_REVOKED, type Settings } from './options.js';
 import type { Scope } from './scope.js';
-
-// Revoked tokens are remembered so that none opens a socket again; a client that meets more of them has other troubles.
-const MAX_REVOKED = 64;
 
 /** What the parts of one client share. */
 export interface Link extends Settings {
-  authenticate: Authenticate;
+  authenticate: Authentication;
   /** Whether `close()` or `drain()` was called: nothing new is taken. */
   closed: boolean;
   readonly profileName: ProfileName;
@@ -21,7 +18,8 @@ export interface Link extends Settings {
   readonly scopes: Set<Scope>;
   /** @param outcome - what became of the request, where the fault itself does not say. */
   error(fault: Fault, outcome: Outcome): EndpointError;
-  isRevoked(principal: string): boolean;
+  /** Principals whose token was revoked. */
+  readonly revoked: ReadonlySet<string>;
   /** Ends everything of this principal, and lets its token open nothing again (design N5). */
   revoke(principal: string): void;
   /** Ends everything that waits and every socket, for one reason. */
@@ -41,7 +39,7 @@ export interface Link extends Settings {
   ): Promise<T>;
 }
 
-export function createLink(settings: Settings, authenticate: Authenticate): Link {
+export function createLink(settings: Settings, authenticate: Authentication): Link {
   const { clock, emit, profile, random } = settings;
   const revoked = new Set<string>();
   const channels = new Set<Channel>();
@@ -57,11 +55,11 @@ export function createLink(settings: Settings, authenticate: Authenticate): Link
     channels,
     scopes,
     error,
-    isRevoked: (principal) => revoked.has(principal),
+    revoked,
     revoke(principal) {
-      const [oldest = ''] = revoked;
-      if (revoked.size === MAX_REVOKED) revoked.delete(oldest);
       revoked.add(principal);
+      const [oldest = ''] = revoked;
+      if (revoked.size > MAX_REVOKED) revoked.delete(oldest);
       emit({ name: 'revoked' });
       for (const channel of channels)
         if (channel.principal === principal) channel.end({ code: 'AUTH_REVOKED' }, 4401);

@@ -15,6 +15,13 @@ export interface Credentials {
 /** Asked for every socket, so that a renewed token is used from the next socket on. */
 export type Authenticate = () => Credentials | Promise<Credentials>;
 
+/**
+ * Who authenticates: this client, with what the callback gives for every socket, or, as `'edge'`, the relay of `@nn-runtime/nyxdb-edge` at
+ * `url`, for who signed in. Then the client holds no token and sends no OP_AUTH; it offers the subprotocol `nyxdb.edge-auth.v1`, so that
+ * nothing but such an edge is spoken to.
+ */
+export type Authentication = Authenticate | 'edge';
+
 // Design N1 and N2: the one list of names and defaults.
 const DEADLINES = {
   connectMs: 5_000,
@@ -44,6 +51,10 @@ const BACKOFF = {
   rebuildsPerMinute: 5,
   busyAttempts: 5,
 };
+/** How long a closing handshake is waited for: undici, for one, waits for ever. */
+export const CLOSE_MS = 2_000;
+// Revoked tokens are remembered so that none opens a socket again; a client that meets more of them has other troubles.
+export const MAX_REVOKED = 64;
 
 /**
  * How long anything is waited for, in milliseconds: `connectMs` 5,000; `authMs` 5,000 (the callback, and again the engine's
@@ -74,8 +85,8 @@ export interface EndpointClientOptions {
    * Never put a token in it.
    */
   readonly url: string | URL;
-  /** Gives provider and token, asked for every socket under `deadlines.authMs`. */
-  readonly authenticate: Authenticate;
+  /** Gives provider and token, asked for every socket under `deadlines.authMs`; or `'edge'`. See {@link Authentication}. */
+  readonly authenticate: Authentication;
   /** What is known of the engine. Default `documentedProfile`. */
   readonly profile?: EngineProfile | undefined;
   /** Makes a socket. Default `globalThis.WebSocket`; `@nn-runtime/nyxdb/node` has ws wired in. */
@@ -130,16 +141,16 @@ function numbers<T extends Record<string, number>>(
     const least = name === 'poolSize' ? 1 : 0;
     must(
       Object.hasOwn(defaults, name) && typeof value === 'number' && value >= least && value < 2 ** 31,
-      `${what}.${name} is no option, or out of range`,
+      `${what}.${name} is no option or out of range`,
     );
     result[name] = value;
   }
   return result as T;
 }
 
-const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
+const LOOPBACK = /(^|\.)localhost$|^127(\.\d+){3}$|^\[::1]$/;
 
-const BAD_URL = 'url must be ws: or wss:, without user';
+const BAD_URL = 'url must be ws: or wss:';
 
 function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolean): string {
   const base = globalThis.location?.href;
@@ -150,10 +161,16 @@ function readUrl(unchecked: string | URL, isTrusted: boolean, isAnywhere: boolea
   const { hostname, password, protocol, username } = url;
   must(/^wss?:$/.test(protocol) && !(username || password), BAD_URL);
   if (!LOOPBACK.test(hostname)) {
-    must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback, or trustedNetwork: true');
+    must(protocol === 'wss:' || isTrusted, 'url must be wss: or trustedNetwork: true');
     must(isAnywhere, 'allowDevelopmentProfile must be true off loopback');
   }
   return url.href;
+}
+
+/** @throws TypeError for what is neither a function nor `'edge'`. */
+export function checkAuthenticate(unchecked: Authentication): Authentication {
+  must(unchecked === 'edge' || typeof unchecked === 'function', "authenticate must be a function or 'edge'");
+  return unchecked;
 }
 
 /** @throws TypeError for the first wrong or unknown option. */
@@ -175,8 +192,8 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
   } = options;
   const [odd] = Object.keys(unknown);
   must(odd === undefined, `${odd} is no option`);
-  must(typeof authenticate === 'function', 'authenticate must be a function');
-  must(profile?.errors, 'profile is not one');
+  checkAuthenticate(authenticate);
+  must(profile?.errors, 'profile is none');
   const limits = numbers('limits', LIMITS, someLimits);
   return {
     url: readUrl(

@@ -55,6 +55,14 @@ export interface EngineProfile extends ProfileName {
   readonly subscription?: SubscriptionProfile | undefined;
 }
 
+/** Error texts behind one prefix, each with its own words as reason. Internal. */
+export const errorTexts = (
+  prefix: string,
+  outcome: Outcome,
+  ...texts: string[]
+): Record<string, ProfileError> =>
+  Object.fromEntries(texts.map((text) => [prefix + text, { reason: text.replaceAll(' ', '-'), outcome }]));
+
 const busy: ProfileError = { reason: 'busy', outcome: 'not-run' };
 
 /**
@@ -66,10 +74,9 @@ export const documentedProfile: EngineProfile = Object.freeze({
   provenance: 'documented',
   tsv: Object.freeze({ finalLf: 'optional' }),
   errors: Object.freeze({
-    'auth failed': { reason: 'auth-failed', outcome: 'unknown' },
-    'auth revoked': { reason: 'auth-revoked', outcome: 'unknown' },
-    'invalid parameter': { reason: 'invalid-parameter', outcome: 'not-run' },
+    ...errorTexts('', 'unknown', 'auth failed', 'auth revoked'),
+    ...errorTexts('', 'not-run', 'invalid parameter'),
     'server busy: query admission rejected': busy,
     'server busy: query admission timed out': busy,
-  } as const),
+  }),
 });

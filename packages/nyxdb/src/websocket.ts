@@ -28,6 +28,6 @@ export type WebSocketFactory = (url: string, protocols?: string[]) => WebSocketL
 /** @throws TypeError where the host has no WebSocket of its own (Node before 22). */
 export function hostWebSocket(): WebSocketFactory {
   const Host = globalThis.WebSocket;
-  must(Host, 'no WebSocket: import @nn-runtime/nyxdb/node or set webSocket');
+  must(Host, 'no WebSocket: use @nn-runtime/nyxdb/node');
   return (url, protocols) => new Host(url, protocols);
 }

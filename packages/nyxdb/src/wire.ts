@@ -11,6 +11,9 @@ export const OP_ENDPOINT_EXEC = 0x0b;
 /** Subscribes to a published stream endpoint. */
 export const OP_ENDPOINT_SUB = 0x0c;
 
+/** The subprotocol by which client and edge agree that the edge authenticates. Ours: the contract has none. */
+export const EDGE_PROTOCOL = 'nyxdb.edge-auth.v1';
+
 /** Success: terminal for a one-shot request. */
 export const STATUS_OK = 0x00;
 /** A short, sanitized error. */

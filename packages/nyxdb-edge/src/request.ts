@@ -1,0 +1,48 @@
+import { decodeRequest, FrameError, type RequestFrame } from '@nn-runtime/nyxdb/frames';
+import type { EndReason } from './ends.js';
+import type { Settings } from './options.js';
+import {
+  hasZeroId,
+  OP_AUTH,
+  OP_CANCEL_REQUEST,
+  OP_CAPABILITY,
+  OP_ENDPOINT_EXEC,
+  OP_ENDPOINT_SUB,
+  REQUEST_ID_BYTES,
+} from './wire.js';
+
+/** What a client may ask. Anything else of the engine's catalog, an operator's above all, stops here. */
+export function allowedOperations({ allowCapability, authenticate }: Settings): ReadonlySet<number> {
+  const operations = new Set([OP_CANCEL_REQUEST, OP_ENDPOINT_EXEC, OP_ENDPOINT_SUB]);
+  if (authenticate === undefined) operations.add(OP_AUTH);
+  if (allowCapability) operations.add(OP_CAPABILITY);
+  return operations;
+}
+
+/**
+ * Judges one message of a client, before anything of it reaches the engine: one whole request of the contract ("Outer frame"), whose
+ * operation is passed on.
+ *
+ * @returns its operation, or why the relay ends.
+ */
+export function judgeRequest(
+  message: Buffer,
+  operations: ReadonlySet<number>,
+  maxRequestBytes: number,
+): number | EndReason {
+  let request: RequestFrame;
+  try {
+    request = decodeRequest(message, maxRequestBytes);
+  } catch (error) {
+    return error instanceof FrameError && error.reason === 'over-cap' ? 'over-cap' : 'malformed';
+  }
+  const { op, payload } = request;
+  if (!operations.has(op)) return 'operation';
+  if (hasZeroId(message, 1)) return 'malformed';
+  if (op === OP_CANCEL_REQUEST && payload.length !== REQUEST_ID_BYTES) return 'malformed';
+  // One NUL is an application user's; an operator's shape has three and must not come from out here (contract, "Authenticate an
+  // application user").
+  if (op === OP_AUTH && payload.indexOf(0) !== payload.lastIndexOf(0)) return 'operation';
+  if (op === OP_AUTH && !payload.includes(0)) return 'operation';
+  return op;
+}
