@@ -6,7 +6,7 @@
  *     Response := request_id:16 status:u8 payload_len:u32be payload[payload_len]
  */
 
-export const operations = {
+const operations = {
   9: 'auth',
   10: 'cancel',
   11: 'exec',

@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import {
   endpointSchema,
   type NyxdbEndpoint,
@@ -48,7 +47,8 @@ export interface Nyxdb {
 export function operate(
   parts: EngineParts,
   faults: FaultScript,
-  connections: ReadonlySet<WebSocket>,
+  // Not the sockets: this file's types are public, and ws brings none of its own along.
+  connections: { readonly size: number },
   people: readonly DevPerson[],
 ): Nyxdb {
   const { catalog, database, providers, streams } = parts;

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Arguments } from './arguments.js';
 
 /** Something that would only show later, as an application that never answers. */
-export class StartError extends Error {
+class StartError extends Error {
   override readonly name = 'StartError';
 }
 

@@ -83,7 +83,7 @@ export function secondsOf(now: () => number): number {
 }
 
 /** A person, or the email address of one, as a person with a subject. */
-export function toPerson(person: TestPerson | string): DevPerson {
+function toPerson(person: TestPerson | string): DevPerson {
   if (typeof person === 'string') {
     const known = Object.values(testPeople).find(({ email }) => email === person);
     return known ?? toPerson({ email: person });
