@@ -3,8 +3,8 @@ import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:cryp
 /** Tokens made by hand from the contract's words: `node:crypto` and JSON, nothing of the packages and no JOSE library. */
 
 const ISSUER = 'https://identity.nnumbers.example';
-const APP_ID = 'app-7f3a';
-const ORG_ID = 'org-51c2';
+export const APP_ID = 'app-7f3a';
+export const ORG_ID = 'org-51c2';
 /** Milliseconds since the epoch: 2026-11-30T12:00:00Z. */
 export const NOW_MS = 1_796_040_000_000;
 
