@@ -11,7 +11,8 @@ import { type Running, run } from '../dev/fixtures/command.js';
 export const examples = ['fastify-app', 'express-app'] as const;
 export type Example = (typeof examples)[number];
 
-async function freePort(): Promise<number> {
+/** A port that is free just now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -26,12 +27,18 @@ export interface RunningExample {
   readonly url: string;
   /** Waits for an exchange of the platform, or finds one that was. */
   exchange(is: (exchange: Exchange) => boolean): Promise<Exchange>;
-  /** Starts the application's process, again when it ended. */
-  start(): Promise<Running>;
+  /** The application's process. */
+  readonly app: Running;
+  /** Starts another one in its place, once it ended. */
+  restart(): Promise<Running>;
 }
 
-/** Starts an example application behind a platform of its own; both end with the test. */
-export async function startExample(t: Test, example: Example): Promise<RunningExample> {
+/** Starts an example application behind a platform of its own, with these variables besides; both end with the test. */
+export async function startExample(
+  t: Test,
+  example: Example,
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningExample> {
   const port = await freePort();
   const exchanges: Exchange[] = [];
   const listeners = new Set<() => void>();
@@ -43,20 +50,20 @@ export async function startExample(t: Test, example: Example): Promise<RunningEx
     },
   });
   t.teardown(() => platform.close());
-  const app = platform.apps.example;
+  const { url, env: platformEnv, localEnv } = platform.apps.example;
 
   async function start(): Promise<Running> {
     const server = join(import.meta.dirname, `../../examples/${example}/dist/server.js`);
-    const running = run(t, server, [], { ...app.env, PORT: String(port) });
+    const running = run(t, server, [], { ...platformEnv, ...localEnv, PORT: String(port), ...env });
     await running.until(/listens on http:\/\/127\.0\.0\.1:\d+\n/);
     return running;
   }
-  await start();
 
   return {
     platform,
-    url: app.url,
-    start,
+    url,
+    app: await start(),
+    restart: start,
     exchange: (is) =>
       new Promise((resolve) => {
         const look = () => {

@@ -10,7 +10,7 @@ const example = await startExample(t, 'express-app');
 const focus = (page: Page) =>
   page.evaluate(`(() => {
     const { activeElement } = document;
-    const name = activeElement.getAttribute('aria-label') ?? activeElement.value ?? activeElement.textContent;
+    const name = activeElement.getAttribute('aria-label') || activeElement.value || activeElement.textContent;
     // A radio is see-through: what shows is its label.
     const shown = activeElement.matches('[type=radio]') ? activeElement.nextElementSibling : activeElement;
     return [name.trim(), getComputedStyle(shown).outlineStyle !== 'none'];
@@ -38,7 +38,8 @@ t.test('the whole page, with the keyboard alone', async (t) => {
   await page.getByRole('rowheader', { name: 'BRAZIL' }).waitFor();
   await page.getByRole('img', { name: /^Customers per region/ }).waitFor();
 
-  await walk(t, page, ['Skip to the data', 'Sign out', 'BTC-USD']);
+  // Back where the skip link led.
+  await walk(t, page, ['BTC-USD']);
   await page.keyboard.press('ArrowRight');
   t.same(await focus(page), ['ETH-USD', true]);
   await page.getByRole('region', { name: 'Your newest fills' }).waitFor();
@@ -54,9 +55,8 @@ t.test('the whole page, with the keyboard alone', async (t) => {
   t.same(await focus(page), ['Run the query', true]);
   await walk(t, page, ['/api/me', '/api/nations', '/api/private']);
 
-  for (let left = 8; left > 0; left--) await page.keyboard.press('Shift+Tab');
-  await page.keyboard.press('Shift+Tab');
-  t.same(await focus(page), ['Sign out', true]);
+  await page.goto(`${example.url}/`);
+  await walk(t, page, ['Skip to the data', 'Sign out']);
   await page.keyboard.press('Enter');
   await page.getByText('You signed out.').waitFor();
   t.same(await focus(page), ['Sign in', true]);

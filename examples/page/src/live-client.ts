@@ -9,8 +9,10 @@ import {
 export const createLiveClient = (onEvent: (event: ClientEvent) => void): EndpointClient =>
   createEndpointClient({
     url: '/live',
-    authenticate: () => ({ provider: null, token: 'x' }),
+    authenticate: 'edge',
     // What subscriptions look like is not published: this is the development engine's own form.
     profile: developmentProfile,
+    // Somebody looks at it: after a long outage too, it is back soon.
+    backoff: { maxMs: 4_000 },
     onEvent,
   });
