@@ -7,6 +7,11 @@ import { fillsTable } from './fills-table.js';
 import { createLiveClient } from './live-client.js';
 import type { Part } from './part.js';
 
+type SubscriptionEvent = Extract<ClientEvent, { name: `subscription-${string}` }>;
+
+const isOfSubscription = (event: ClientEvent): event is SubscriptionEvent =>
+  event.name.startsWith('subscription-');
+
 /** The person's fills of one instrument, as they change. */
 export function follow(): Part {
   const content = byId('fills');
@@ -36,18 +41,22 @@ export function follow(): Part {
 
   function open(): void {
     close();
-    const opened = createLiveClient((event) => {
-      if (client === opened) hear(event);
-    });
-    client = opened;
     content.replaceChildren(html('p', { class: 'loading' }, 'No rows yet.'));
     note({ name: 'opened' });
-    void read(opened);
+    try {
+      const opened = createLiveClient((event) => {
+        if (client === opened && isOfSubscription(event)) hear(event);
+      });
+      client = opened;
+      void read(opened);
+    } catch {
+      // No WebSocket here, or a profile that this address may not have: the rest of the page goes on.
+      note({ name: 'subscription-ended', code: 'NOT_AVAILABLE' });
+    }
   }
 
-  function hear(event: ClientEvent): void {
-    if (!('name' in event && event.name.startsWith('subscription-'))) return;
-    note(event as ConnectionEvent);
+  function hear(event: SubscriptionEvent): void {
+    note(event);
     // A relay that is refused looks like a network that is down: only the platform knows whether the session is over.
     if (event.name !== 'subscription-live') getSession().catch(() => undefined);
   }

@@ -14,7 +14,13 @@ interface PersonAnswer {
 }
 
 const isPersonAnswer = (value: unknown): value is PersonAnswer =>
-  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'person';
+  typeof value === 'object' &&
+  value !== null &&
+  'kind' in value &&
+  value.kind === 'person' &&
+  'subject' in value &&
+  'expiresAt' in value &&
+  'organization' in value;
 
 /** Who the application says is signed in: what it verified, not what the page was told. */
 export const identityPanel = (): Part =>
