@@ -23,6 +23,7 @@ async function findings(page: Page): Promise<unknown> {
 const browser = await launchBrowser(t);
 const example = await startExample(t, 'fastify-app');
 const { platform, url } = example;
+const { nyxdb } = platform;
 
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [375, 1280])
@@ -47,6 +48,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       await page.getByRole('rowheader', { name: 'BRAZIL' }).waitFor();
       await part(page, 'Customers per region').getByRole('img').waitFor();
       await part(page, 'Verified identity').getByText('5b1c7a0e-ana').waitFor();
+      await page.locator('#connection[data-state=live]').waitFor();
       await see(page, 'signed-in');
       await page.getByText('The same numbers as a table').click();
       await page.getByRole('button', { name: 'Run the query' }).click();
@@ -56,9 +58,20 @@ for (const colorScheme of ['light', 'dark'] as const)
       await page.getByText(/^Cancelled after/).waitFor();
       t.same(complaints, []);
 
+      t.teardown(() => nyxdb.setFaults([]));
+      nyxdb.setFaults([
+        { on: 'delta', do: 'reset' },
+        { on: 'connect', do: 'reset', repeat: true },
+      ]);
+      await nyxdb.write('UPDATE fills SET price = price + 1');
+      await page.locator('#connection[data-state=stale]').waitFor();
+      await see(page, 'stale');
+
+      nyxdb.setFaults([{ on: 'snapshot', do: 'revoke' }]);
       platform.faults.set({ queryMesh: 'down' });
       t.teardown(() => platform.faults.set({ queryMesh: 'up' }));
       await page.reload();
+      await page.locator('#connection[data-state=revoked]').waitFor();
       await part(page, 'Nations').getByRole('alert').waitFor();
       await part(page, 'Customers per region').getByRole('alert').waitFor();
       await see(page, 'failing');
