@@ -67,7 +67,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       await page.locator('#connection[data-state=stale]').waitFor();
       await see(page, 'stale');
 
-      nyxdb.setFaults([{ on: 'snapshot', do: 'revoke' }]);
+      nyxdb.setFaults([{ on: 'snapshot', do: 'revoke', repeat: true }]);
       platform.faults.set({ queryMesh: 'down' });
       t.teardown(() => platform.faults.set({ queryMesh: 'up' }));
       await page.reload();
