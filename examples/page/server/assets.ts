@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** A file of the page: where it is served, and how. */
 export interface Asset {
@@ -10,6 +10,8 @@ export interface Asset {
 
 /** Another content has another path, so a browser may keep a file for good. */
 function asset(file: URL, name: string, extension: string, type: string): Asset {
+  // The compiler alone does not make it.
+  if (!existsSync(file)) throw new Error(`the page has no ${name}.${extension} yet: run \`pnpm run build\``);
   const body = readFileSync(file, 'utf8');
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
   return {
