@@ -82,6 +82,13 @@ t.test('the start command, with its own ports, and the lines it says to copy', a
       );
     });
 
+    t.test(`${name}: the page at /, and its script`, async (t) => {
+      const page = await shell(`curl -s ${edge}/`);
+      t.match(page, '<html lang="en" data-session="anonymous">');
+      const [, script] = /src="(\/assets\/page-[^"]+\.js)"/.exec(page) ?? [];
+      t.equal(parse(await shell(`curl -si ${edge}${script}`)).status, 200);
+    });
+
     t.test(`${name}: what is refused`, async (t) => {
       const forged = parse(await shell(`curl -si -H 'X-NNumbers-Identity: x.y.z' ${itself[name]}/api/me`));
       t.equal(forged.status, 401);

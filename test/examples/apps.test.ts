@@ -101,30 +101,59 @@ for (const [app, framework] of [
       t.same((await get('/api/private', person())).json(), { message: 'For Ana Souza only.' });
     });
 
-    t.test('/ is a page that says who is signed in and runs no script', async (t) => {
+    t.test('/ says who is signed in, before its script runs', async (t) => {
       const anonymous = await get('/');
       t.equal(anonymous.headers['content-type'], 'text/html; charset=utf-8');
-      t.equal(
-        anonymous.headers['content-security-policy'],
-        "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-      );
       t.equal(anonymous.headers['cache-control'], 'no-store');
-      const nobody = anonymous.text;
-      t.match(nobody, '<html lang="en">');
-      t.match(nobody, 'Nobody is signed in.');
-      t.match(nobody, '<a href="/.nnumbers/auth/login?return_to=/">Sign in</a>');
-      t.match(nobody, '<a href="/api/nations">');
-      t.notMatch(nobody, /<script|<style| style=| on\w+=/);
+      t.match(anonymous.text, '<html lang="en" data-session="anonymous">');
+      t.match(anonymous.text, `${framework} example`);
+      t.match(anonymous.text, 'href="/.nnumbers/auth/login?return_to=/">Sign in</a>');
 
       const page = (await get('/', person())).text;
-      t.match(page, '<strong>Ana Souza</strong>');
-      t.match(page, '<form method="post" action="/.nnumbers/auth/logout"><button>Sign out</button></form>');
-      t.notMatch(page, 'Nobody is signed in.');
+      t.match(page, '<html lang="en" data-session="person">');
+      t.match(page, '<strong id="who">Ana Souza</strong>');
+      t.match(
+        page,
+        /<form class="for-person" id="sign-out" method="post" action="\/\.nnumbers\/auth\/logout"><button type="submit">Sign out/,
+      );
 
       const marked = (await get('/', person({ name: `<img src=x onerror="a('&')">` }))).text;
-      t.match(marked, '<strong>&#60;img src=x onerror=&#34;a(&#39;&#38;&#39;)&#34;&#62;</strong>');
-      const unnamed = (await get('/', person({ name: null, email: null }))).text;
-      t.match(unnamed, '<strong>5b1c7a0e-ana</strong>');
+      t.match(
+        marked,
+        '<strong id="who">&#60;img src=x onerror=&#34;a(&#39;&#38;&#39;)&#34;&#62;</strong>',
+        'a name is text',
+      );
+      const unnamed = (await get('/', person({ name: null, email: null, preferred_username: null }))).text;
+      t.match(unnamed, '<strong id="who">5b1c7a0e-ana</strong>');
+    });
+
+    t.test('/ runs and loads what is its own, and nothing else', async (t) => {
+      const { headers, text } = await get('/');
+      t.equal(
+        headers['content-security-policy'],
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+          "trusted-types 'none'",
+      );
+      t.equal(headers['referrer-policy'], 'no-referrer');
+      t.equal(headers['x-content-type-options'], 'nosniff');
+      t.notMatch(text, /<script(?! type="module" src="\/)|<style| style=| on\w+=|https?:/, 'nothing inline');
+      const files = [...text.matchAll(/(?:src|href)="(\/(?:assets\/|icon)[^"]*)"/g)].map(
+        ([, path]) => path ?? '',
+      );
+      t.equal(files.length, 3);
+      for (const path of files) {
+        const file = await get(path);
+        t.equal(file.status, 200, path);
+        t.match(
+          file.headers['content-type'],
+          /^(?:text\/(?:javascript|css)|image\/svg\+xml); charset=utf-8$/,
+        );
+        t.equal(file.headers['x-content-type-options'], 'nosniff');
+        t.match(file.headers['cache-control'], /^public, max-age=\d+/);
+        t.notMatch(file.text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
+      }
+      t.equal((await get('/assets/page.js')).status, 404);
     });
 
     t.test('it ends by itself when asked to', async (t) => {
@@ -135,7 +164,7 @@ for (const [app, framework] of [
   });
 }
 
-t.test('each example is at most 60 lines', async (t) => {
+t.test('each example is at most 60 lines, the routes of its page apart', async (t) => {
   for (const app of ['fastify-app', 'express-app']) {
     const lines = ['app.ts', 'server.ts'].flatMap((file) =>
       readFileSync(new URL(`../../examples/${app}/src/${file}`, import.meta.url), 'utf8')

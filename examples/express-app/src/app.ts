@@ -1,17 +1,14 @@
 import type { Runtime } from '@nn-runtime/core';
 import { errorHandler, isPerson, nnumbers, requirePerson } from '@nn-runtime/express';
-import { home, homeHeaders } from '@nn-runtime-examples/page';
 import express, { type Express } from 'express';
+import { page } from './page.js';
 
 /** The application, without a port: who signed in, and data they may see. */
 export function createApp(runtime: Runtime): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(nnumbers({ runtime }));
-
-  app.get('/', (request, response) => {
-    response.set(homeHeaders).send(home('Express', request.identity));
-  });
+  app.use(page());
 
   app.get('/api/me', (request, response) => {
     response.json(request.identity);

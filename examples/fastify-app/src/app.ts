@@ -1,18 +1,15 @@
 import nnumbers, { isPerson, requirePerson } from '@nn-runtime/fastify';
 import nyxdbEdge from '@nn-runtime/nyxdb-edge/fastify';
 import { live } from '@nn-runtime-examples/live';
-import { home, homeHeaders } from '@nn-runtime-examples/page';
 import fastify, { type FastifyInstance } from 'fastify';
+import { page } from './page.js';
 
 /** The application, without a port: who signed in, and data they may see. */
 export async function createApp(): Promise<FastifyInstance> {
   const app = fastify();
   await app.register(nnumbers);
   await app.register(nyxdbEdge, live);
-
-  app.get('/', (request, reply) => {
-    reply.headers(homeHeaders).send(home('Fastify', request.identity));
-  });
+  await app.register(page);
 
   app.get('/api/me', (request) => request.identity);
 

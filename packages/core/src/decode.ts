@@ -44,7 +44,7 @@ function markedDecoder(type: TrinoType | undefined, options: DecodeOptions): Dec
 }
 
 /** The decoder of a type; undefined is a type that could not be read, whose JSON values pass as they are. */
-export function decoderOf(type: TrinoType | undefined, options: DecodeOptions): Decoder {
+function decoderOf(type: TrinoType | undefined, options: DecodeOptions): Decoder {
   switch (type?.kind) {
     case 'array':
       return arrayDecoder(decoderOf(type.item, options));

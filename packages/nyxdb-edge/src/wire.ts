@@ -30,6 +30,3 @@ const ZERO_ID = Buffer.alloc(REQUEST_ID_BYTES);
 /** Whether the id that begins at this offset is all zeros: revocation's, and of nothing else. */
 export const hasZeroId = (message: Buffer, offset: number): boolean =>
   message.compare(ZERO_ID, 0, REQUEST_ID_BYTES, offset, offset + REQUEST_ID_BYTES) === 0;
-
-/** Whether a message is long enough to have a header at all. */
-export const hasHeader = (message: Buffer): boolean => message.length >= HEADER_BYTES;
