@@ -1,4 +1,4 @@
-import { encodeText, HEADER_BYTES, REQUEST_ID_BYTES, STATUS_ERROR } from '@nn-runtime/nyxdb/frames';
+import { encodeText, REQUEST_ID_BYTES, STATUS_ERROR } from '@nn-runtime/nyxdb/frames';
 
 export {
   HEADER_BYTES,
