@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { adapterMutants } from './adapters.js';
 import { keyMutants } from './keys.js';
 import type { Mutant } from './mutant.js';
+import { nyxdbMutants } from './nyxdb.js';
 import { tokenMutants } from './token.js';
 import { makeTree, sourceOf, type Tree } from './tree.js';
 
@@ -23,7 +24,7 @@ interface Outcome {
 }
 
 const only = process.argv[2];
-const mutants = [...tokenMutants, ...keyMutants, ...adapterMutants].filter(
+const mutants = [...tokenMutants, ...keyMutants, ...adapterMutants, ...nyxdbMutants].filter(
   ({ file }) => only === undefined || file.includes(only),
 );
 

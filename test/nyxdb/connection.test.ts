@@ -458,6 +458,19 @@ for (const { name, connect } of implementations)
       t.equal(engine.peers.length, 0);
     });
 
+    t.test('a socket that the engine closes leaves no timer behind', async (t) => {
+      const engine = await startEngine(t);
+      const clock = new ManualClock();
+      const client = connect(t, engine, { clock });
+      const call = client.execute('my_fills');
+      const peer = await engine.ready();
+      peer.answer(await peer.next(), 0x00, 'a\n');
+      await call;
+      peer.socket.close(1000);
+      await until(() => client.info().sockets.ready === 0 && clock.pending === 0);
+      t.same(await client.close(), undefined);
+    });
+
     t.test('an idle socket is closed after its time (R67)', async (t) => {
       const engine = await startEngine(t);
       const clock = new ManualClock();
@@ -561,6 +574,35 @@ t.test('binaryType is set before anything can arrive, and a Blob is never awaite
   listeners.get('message')?.({ data: new Blob(['x']) });
   await t.rejects(call, { code: 'PROTOCOL_ERROR', reason: 'not-arraybuffer' });
   t.ok(order.includes('close 4002'));
+});
+
+t.test('close() waits also for a socket that was ended just before', async (t) => {
+  const listeners = new Map<string, (event: object) => void>();
+  const client = createEndpointClient({
+    url: 'ws://127.0.0.1:9/',
+    authenticate: () => ({ provider: 'p', token: 't' }),
+    // Stands in for a closing handshake that takes its time.
+    webSocket: () => ({
+      protocol: '',
+      binaryType: 'blob',
+      addEventListener: (type, listener) => listeners.set(type, listener),
+      send: () => {},
+      close: () => {},
+    }),
+  });
+  const controller = new AbortController();
+  const call = client.execute('a', [], { signal: controller.signal });
+  await until(() => listeners.has('close'));
+  controller.abort();
+  await t.rejects(call, { code: 'CANCELLED' });
+  let isClosed = false;
+  const closed = client.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(isClosed, false);
+  listeners.get('close')?.({});
+  await closed;
 });
 
 t.test('a factory that throws is CONNECTION_FAILED, without what it threw', async (t) => {

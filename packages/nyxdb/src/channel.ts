@@ -72,7 +72,6 @@ export function createChannel(link: Link, principal: string): Channel {
     if (channel.state === 'dead') return;
     channel.state = 'dead';
     ended = fault ?? ended;
-    link.channels.delete(channel);
     // Before close(): undici may send its event from within.
     stopClose = clock.after(CLOSE_MS, () => {
       socket.terminate?.();
@@ -150,7 +149,10 @@ export function createChannel(link: Link, principal: string): Channel {
       });
     }),
     closed: new Promise<void>((resolve) => {
-      closed = resolve;
+      closed = () => {
+        link.channels.delete(channel);
+        resolve();
+      };
     }),
     onDead: undefined,
     ask: (op, id, payload, state, read, outcome) =>
@@ -173,8 +175,8 @@ export function createChannel(link: Link, principal: string): Channel {
   socket.addEventListener('message', (event: WebSocketLikeEvent) => receive(event.data));
   socket.addEventListener('error', lose);
   socket.addEventListener('close', (event) => {
-    stopClose();
     lose(event);
+    stopClose();
     closed();
   });
   return channel;

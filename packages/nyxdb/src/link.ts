@@ -12,7 +12,7 @@ export interface Link extends Settings {
   closed: boolean;
   readonly profileName: ProfileName;
   readonly nextId: () => Bytes;
-  /** Every socket that is not dead, whatever it is for. */
+  /** Every socket that is not closed, whatever it is for. */
   readonly channels: Set<Channel>;
   /** Every call, subscription and control connection that still waits for something. */
   readonly scopes: Set<Scope>;

@@ -48,16 +48,17 @@ export function parseTsv(text: string, rules: TsvRules, limits: TsvLimits): Tabl
   for (cell = lineEnd + 1; cell < end; cell = lineEnd + 1) {
     if (rows.length === limits.maxRows) throw new FrameError('over-cap');
     lineEnd = next('\n', cell);
-    const row: string[] = [];
+    // A copy has its size from the start: an array that grows takes twice the memory.
+    const row = [...columns];
     for (let index = 0; index < last; index++) {
       // Equal only where both are the end of the text.
       if (tab >= lineEnd) throw new FrameError('tsv-columns');
-      row.push(text.slice(cell, tab));
+      row[index] = text.slice(cell, tab);
       cell = tab + 1;
       tab = next('\t', cell);
     }
     if (tab < lineEnd) throw new FrameError('tsv-columns');
-    row.push(text.slice(cell, lineEnd));
+    row[last] = text.slice(cell, lineEnd);
     rows.push(row);
   }
   return { columns, rows };
