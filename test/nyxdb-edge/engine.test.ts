@@ -106,11 +106,14 @@ t.test('a client that goes takes its engine connection along', async (t) => {
   const { connect, edge, engine } = await startEdge(t);
   const polite = await connect();
   const first = await engine.peer();
+  await until(() => edge.status().live === 1);
   polite.socket.close(4000, 'done');
   t.equal(await first.closed, 1000, "the client's own code stays here");
   t.equal((await polite.closed).code, 4000);
+  await until(() => edge.status().live === 0);
   const rude = await connect();
   const second = await engine.peer();
+  await until(() => edge.status().live === 1);
   rude.socket.terminate();
   t.equal(await second.closed, 1000);
   await until(() => edge.status().live === 0);
@@ -284,8 +287,13 @@ t.test('a late token opens nothing any more', async (t) => {
   client.socket.terminate();
   await until(() => edge.status().connecting === 0);
   give({ provider: 'p', token: 't' });
-  await new Promise((resolve) => setImmediate(resolve));
-  t.equal(engine.peers.length, 0);
+  // Another relay, all the way: a connection for the first one would have come before.
+  await connect();
+  await until(() => edge.status().connecting === 1);
+  give({ provider: 'p', token: 'of the second' });
+  const peer = await engine.ready();
+  t.equal(payloadOf(peer.frames[0] ?? Buffer.alloc(0)), 'p\0of the second');
+  t.equal(engine.peers.length, 1);
 });
 
 /** A TCP server that is no engine. */
