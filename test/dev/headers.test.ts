@@ -174,12 +174,17 @@ t.test('forwarding headers are the edge’s, not the browser’s', async (t) => 
 });
 
 t.test('no number of headers keeps the identity from the application', async (t) => {
-  // Node's servers read 2,000 headers and drop the rest without a word.
+  // Node's servers read 2,000 headers. What is past that they drop without a word (20), or they refuse the request (22 and newer).
+  const before = app.seen.length;
   const junk = Array.from({ length: 2_200 }, (_, index) => `${index.toString(36)}:`).join('\r\n');
   const answer = await raw(
     port,
     `GET /a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${ana.cookie}\r\nConnection: close\r\n${junk}\r\n\r\n`,
   );
+  if (answer.startsWith('HTTP/1.1 431 ')) {
+    t.equal(app.seen.length, before, 'the application never sees it');
+    return;
+  }
   t.match(answer, /^HTTP\/1\.1 200 /);
   t.match(app.last().headers['x-nnumbers-identity'], /^eyJ/);
   t.equal(app.last().headers.host, `127.0.0.1:${port}`);

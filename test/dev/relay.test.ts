@@ -310,6 +310,8 @@ t.test('WebSockets', async (t) => {
         await once(socket, 'close');
       }
     t.equal((await ask(edge)).status, 200);
+    // The application is not left with connections whose browser is gone.
+    while (sockets.clients.size > 0) await once(sockets, 'gone');
   });
 
   t.test('the reserved paths, other Hosts and other protocols are not upgraded', async (t) => {

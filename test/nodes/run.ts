@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
 /**
@@ -27,8 +28,7 @@ interface Outcome {
 
 const outcomes: Outcome[] = [];
 for (const line of lines) {
-  const binary = await findNode(line);
-  const version = (await output(binary, ['--version'])).trim();
+  const { binary, version } = await findNode(line);
   for (const folder of folders) {
     const outcome = await runFolder(binary, version, folder);
     outcomes.push(outcome);
@@ -58,17 +58,14 @@ function readArguments(args: readonly string[]): [lines: readonly string[], fold
 }
 
 /** The binary of a line, fetched once and kept by npm. */
-async function findNode(line: string): Promise<string> {
+async function findNode(line: string): Promise<{ binary: string; version: string }> {
   const name = `node-${process.platform}-${process.arch}`;
-  const found = await output('npx', [
-    '-y',
-    `--package=${name}@${line}`,
-    '--',
-    'node',
-    '-p',
-    'process.execPath',
-  ]);
-  return found.trim();
+  // Elsewhere than in the repository: where npx finds the package installed, it puts no `node` on the path.
+  const ask = ['-y', `--package=${name}@${line}`, '--', 'node', '-p', 'process.execPath'];
+  const binary = (await output('npx', ask, process.env, tmpdir())).trim();
+  const version = (await output(binary, ['--version'])).trim();
+  if (!`${version}.`.startsWith(`v${line}.`)) throw new Error(`asked for Node ${line}, and found ${version}`);
+  return { binary, version };
 }
 
 async function runFolder(binary: string, version: string, folder: string): Promise<Outcome> {
@@ -103,8 +100,9 @@ async function output(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
+  cwd: string = root,
 ): Promise<string> {
-  const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text += part;

@@ -60,8 +60,10 @@ export function createRelay(application: URL): Relay {
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     outgoing.path = underWay.get(request)?.target ?? outgoing.path;
     const upgrade = upgrades.get(socket);
-    outgoing.once('upgrade', (answer) => {
+    outgoing.once('upgrade', (answer, upstream) => {
       removePlatformSetCookies(answer.headers);
+      // The library ends the application's side when the browser's closes; but here that happened before there was one to end.
+      if (socket.destroyed) upstream.destroy();
       upgraded.add(socket);
       upgrade?.answered(101);
     });
