@@ -1,6 +1,7 @@
 /** `pnpm bench NAME`: runs one benchmark against the built packages. */
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  edge: () => import('./edge.js'),
   http: () => import('./http.js'),
   identity: () => import('./identity.js'),
   nyxdb: () => import('./nyxdb.js'),

@@ -102,6 +102,7 @@ t.test('@nn-runtime/nyxdb, its door for Node with the same names, and its frames
     'STATUS_OK',
     'authText',
     'callText',
+    'checkFrame',
     'createRequestIds',
     'decodeRequest',
     'decodeResponse',

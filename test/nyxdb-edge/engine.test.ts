@@ -106,11 +106,14 @@ t.test('a client that goes takes its engine connection along', async (t) => {
   const { connect, edge, engine } = await startEdge(t);
   const polite = await connect();
   const first = await engine.peer();
+  await until(() => edge.status().live === 1);
   polite.socket.close(4000, 'done');
   t.equal(await first.closed, 1000, "the client's own code stays here");
   t.equal((await polite.closed).code, 4000);
+  await until(() => edge.status().live === 0);
   const rude = await connect();
   const second = await engine.peer();
+  await until(() => edge.status().live === 1);
   rude.socket.terminate();
   t.equal(await second.closed, 1000);
   await until(() => edge.status().live === 0);

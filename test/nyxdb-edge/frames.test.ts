@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import t from 'tap';
 import { hex, REVOCATION, response } from '../nyxdb/engine.js';
+import { until } from '../nyxdb/time.js';
 import { AUTH, type Client, EXEC, request, startEdge } from './edge.js';
 
 const ana = { authenticate: () => ({ provider: 'app_sessions', token: 't0k' }) };
@@ -48,7 +49,7 @@ t.test('OP_AUTH has exactly one NUL: an operator comes not in from out here (C-5
     const client = await connect();
     client.socket.send(request(0x09, payload));
     t.same(await client.closed, { code: 4403, reason: 'operation' }, JSON.stringify(payload));
-    t.equal(await (await engine.peer()).closed, 1000);
+    await (await engine.peer()).closed;
   }
   t.same(
     engine.peers.flatMap(({ frames }) => frames),
@@ -85,9 +86,10 @@ for (const [what, bytes, code, reason] of [
   ['a cancel of 17 bytes', request(0x0a, Buffer.alloc(17, 1)), 4002, 'malformed'],
 ] as const)
   t.test(`a client's message that is no request ends the relay: ${what} (R10)`, async (t) => {
-    const { connect, engine } = await startEdge(t);
+    const { connect, edge, engine } = await startEdge(t);
     const client = await connect();
     const peer = await engine.peer();
+    await until(() => edge.status().live === 1);
     client.socket.send(bytes);
     t.same(await client.closed, { code, reason });
     t.equal(await peer.closed, 1000);

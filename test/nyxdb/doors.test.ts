@@ -68,6 +68,7 @@ t.test('public names', async (t) => {
     'STATUS_OK',
     'authText',
     'callText',
+    'checkFrame',
     'createRequestIds',
     'decodeRequest',
     'decodeResponse',

@@ -19,17 +19,18 @@ export function keepAlive(
   onGone: () => void,
 ): () => void {
   let missed = 0;
-  const heard = (): void => {
+  // Not at messages: a second listener to each would cost every one of them, and who sends answers pings too.
+  socket.on('pong', () => {
     missed = 0;
-  };
-  socket.on('pong', heard);
-  socket.on('message', heard);
+  });
   const beat = (): void => {
     stop = clock.after(deadlines.pingMs, beat);
-    if (mayBeBusy()) missed = 0;
-    if (missed === MAX_MISSED) onGone();
-    else socket.ping();
-    missed++;
+    if (missed === MAX_MISSED) {
+      onGone();
+      return;
+    }
+    socket.ping();
+    missed = mayBeBusy() ? 0 : missed + 1;
   };
   let stop = clock.after(deadlines.pingMs, beat);
   return () => stop();

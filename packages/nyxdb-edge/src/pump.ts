@@ -4,6 +4,9 @@ import type { Settings } from './options.js';
 /** A client that reads slowly takes a large message piece by piece; each piece taken is progress that is seen. */
 const PIECE_BYTES = 262_144;
 
+const WHOLE = { binary: true, fin: true };
+const PIECE = { binary: true, fin: false };
+
 /**
  * One direction of a relay. While its reader lags, its writer is paused, so that no more than the high-water mark and one message wait
  * here, whatever the other side sends; a reader that takes nothing for `stalledMs` is given up.
@@ -34,12 +37,18 @@ export class Pump {
   /** Sends one message as one message. */
   send(message: Buffer): void {
     const to = this.#to;
+    const { highWaterBytes, lowWaterBytes } = this.#settings.limits;
+    if (message.length <= this.#pieceBytes && to.bufferedAmount + message.length <= lowWaterBytes) {
+      // The usual case: nothing lags, so nobody has to be told when it was taken.
+      to.send(message, WHOLE);
+      return;
+    }
     const end = message.length - this.#pieceBytes;
     let at = 0;
     for (; at < end; at += this.#pieceBytes)
-      to.send(message.subarray(at, at + this.#pieceBytes), { binary: true, fin: false }, this.#taken);
-    to.send(at === 0 ? message : message.subarray(at), { binary: true, fin: true }, this.#taken);
-    if (this.#paused || to.bufferedAmount <= this.#settings.limits.highWaterBytes) return;
+      to.send(message.subarray(at, at + this.#pieceBytes), PIECE, this.#taken);
+    to.send(at === 0 ? message : message.subarray(at), WHOLE, this.#taken);
+    if (this.#paused || to.bufferedAmount <= highWaterBytes) return;
     this.#paused = true;
     this.#from.pause();
     this.#wait();

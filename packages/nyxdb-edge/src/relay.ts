@@ -4,7 +4,7 @@ import { END_CODES, type EndReason } from './ends.js';
 import { EngineSide } from './engine.js';
 import { publish } from './events.js';
 import { keepAlive } from './heartbeat.js';
-import { HeldRequests, type PassingRequest } from './held.js';
+import { HeldRequests } from './held.js';
 import type { Settings } from './options.js';
 import { Pump } from './pump.js';
 import { allowedOperations, judgeRequest } from './request.js';
@@ -159,7 +159,7 @@ export class Relay {
       this.#after(settings.deadlines.authMs, () =>
         this.#endFor(this.#authAsked ? undefined : 'unauthenticated'),
       );
-    for (const request of this.#held.take()) this.#pass(request, toEngine);
+    for (const { message, operation } of this.#held.take()) this.#pass(operation, message, toEngine);
   }
 
   /** One message of the client: on to the engine, held, or why the relay ends. */
@@ -171,11 +171,11 @@ export class Relay {
     if (operation === OP_AUTH && this.#authAsked) return 'operation';
     this.#authAsked ||= operation === OP_AUTH;
     if (this.#pumps === undefined) return this.#held.add({ operation, message }) ? undefined : 'too-early';
-    this.#pass({ operation, message }, this.#pumps.toEngine);
+    this.#pass(operation, message, this.#pumps.toEngine);
     return undefined;
   }
 
-  #pass({ operation, message }: PassingRequest, toEngine: Pump): void {
+  #pass(operation: number, message: Buffer, toEngine: Pump): void {
     this.#requests++;
     this.#unanswered++;
     this.#subscribed ||= operation === OP_ENDPOINT_SUB;

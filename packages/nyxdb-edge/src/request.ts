@@ -1,7 +1,8 @@
-import { decodeRequest, FrameError, type RequestFrame } from '@nn-runtime/nyxdb/frames';
+import { checkFrame, FrameError } from '@nn-runtime/nyxdb/frames';
 import type { EndReason } from './ends.js';
 import type { Settings } from './options.js';
 import {
+  HEADER_BYTES,
   hasZeroId,
   OP_AUTH,
   OP_CANCEL_REQUEST,
@@ -30,19 +31,21 @@ export function judgeRequest(
   operations: ReadonlySet<number>,
   maxRequestBytes: number,
 ): number | EndReason {
-  let request: RequestFrame;
   try {
-    request = decodeRequest(message, maxRequestBytes);
+    checkFrame(message, maxRequestBytes);
   } catch (error) {
     return error instanceof FrameError && error.reason === 'over-cap' ? 'over-cap' : 'malformed';
   }
-  const { op, payload } = request;
-  if (!operations.has(op)) return 'operation';
+  const operation = message[0] ?? 0;
+  if (!operations.has(operation)) return 'operation';
   if (hasZeroId(message, 1)) return 'malformed';
-  if (op === OP_CANCEL_REQUEST && payload.length !== REQUEST_ID_BYTES) return 'malformed';
-  // One NUL is an application user's; an operator's shape has three and must not come from out here (contract, "Authenticate an
-  // application user").
-  if (op === OP_AUTH && payload.indexOf(0) !== payload.lastIndexOf(0)) return 'operation';
-  if (op === OP_AUTH && !payload.includes(0)) return 'operation';
-  return op;
+  if (operation === OP_CANCEL_REQUEST && message.length !== HEADER_BYTES + REQUEST_ID_BYTES)
+    return 'malformed';
+  return operation === OP_AUTH && !isOneUser(message.subarray(HEADER_BYTES)) ? 'operation' : operation;
+}
+
+/** One NUL is an application user's; an operator's shape has three and must not come from out here (contract, "Authenticate an application user"). */
+function isOneUser(payload: Buffer): boolean {
+  const first = payload.indexOf(0);
+  return first >= 0 && payload.indexOf(0, first + 1) < 0;
 }

@@ -1,4 +1,4 @@
-import { decodeResponse, FrameError } from '@nn-runtime/nyxdb/frames';
+import { checkFrame, FrameError } from '@nn-runtime/nyxdb/frames';
 import type { EndReason } from './ends.js';
 import { hasZeroId, isRevocation } from './wire.js';
 
@@ -9,7 +9,7 @@ import { hasZeroId, isRevocation } from './wire.js';
  */
 export function judgeResponse(message: Buffer, maxResponseBytes: number): EndReason | undefined {
   try {
-    decodeResponse(message, maxResponseBytes);
+    checkFrame(message, maxResponseBytes);
   } catch (error) {
     return error instanceof FrameError && error.reason === 'over-cap' ? 'over-cap' : 'engine-protocol';
   }

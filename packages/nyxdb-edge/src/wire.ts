@@ -29,4 +29,6 @@ const ZERO_ID = Buffer.alloc(REQUEST_ID_BYTES);
 
 /** Whether the id that begins at this offset is all zeros: revocation's, and of nothing else. */
 export const hasZeroId = (message: Buffer, offset: number): boolean =>
+  // What almost every message is told by.
+  message.readInt32LE(offset) === 0 &&
   message.compare(ZERO_ID, 0, REQUEST_ID_BYTES, offset, offset + REQUEST_ID_BYTES) === 0;

@@ -23,7 +23,13 @@ export interface RequestFrame {
 
 // Nothing is allocated from the declared length, and the cap is looked at before the sizes are compared, so that a
 // declared 4 GiB is named for what it is.
-function checkLength({ buffer, byteOffset, length }: Uint8Array, maxPayloadBytes: number): void {
+/**
+ * Checks one whole message, request or response, without reading it (contract, "Outer frame"). For whoever passes it on.
+ *
+ * @param maxPayloadBytes - the largest payload accepted, declared or real.
+ * @throws FrameError `short-frame`, `over-cap`, `truncated` or `trailing-bytes`.
+ */
+export function checkFrame({ buffer, byteOffset, length }: Uint8Array, maxPayloadBytes: number): void {
   const actual = length - HEADER_BYTES;
   if (actual < 0) throw new FrameError('short-frame');
   const declared = new DataView(buffer, byteOffset).getUint32(LENGTH_OFFSET);
@@ -38,7 +44,7 @@ function checkLength({ buffer, byteOffset, length }: Uint8Array, maxPayloadBytes
  * @throws FrameError `short-frame`, `over-cap`, `truncated` or `trailing-bytes`.
  */
 export function decodeResponse(message: Uint8Array, maxPayloadBytes: number): ResponseFrame {
-  checkLength(message, maxPayloadBytes);
+  checkFrame(message, maxPayloadBytes);
   return {
     requestId: message.subarray(0, REQUEST_ID_BYTES),
     status: message[REQUEST_ID_BYTES] ?? 0,
@@ -53,7 +59,7 @@ export function decodeResponse(message: Uint8Array, maxPayloadBytes: number): Re
  * @throws FrameError `short-frame`, `over-cap`, `truncated` or `trailing-bytes`.
  */
 export function decodeRequest(message: Uint8Array, maxPayloadBytes: number): RequestFrame {
-  checkLength(message, maxPayloadBytes);
+  checkFrame(message, maxPayloadBytes);
   return {
     op: message[0] ?? 0,
     requestId: message.subarray(1, 1 + REQUEST_ID_BYTES),

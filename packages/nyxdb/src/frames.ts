@@ -1,5 +1,6 @@
 export { encodeRequest, encodeResponse } from './codec.js';
 export {
+  checkFrame,
   decodeRequest,
   decodeResponse,
   decodeText,
