@@ -287,8 +287,13 @@ t.test('a late token opens nothing any more', async (t) => {
   client.socket.terminate();
   await until(() => edge.status().connecting === 0);
   give({ provider: 'p', token: 't' });
-  await new Promise((resolve) => setImmediate(resolve));
-  t.equal(engine.peers.length, 0);
+  // Another relay, all the way: a connection for the first one would have come before.
+  await connect();
+  await until(() => edge.status().connecting === 1);
+  give({ provider: 'p', token: 'of the second' });
+  const peer = await engine.ready();
+  t.equal(payloadOf(peer.frames[0] ?? Buffer.alloc(0)), 'p\0of the second');
+  t.equal(engine.peers.length, 1);
 });
 
 /** A TCP server that is no engine. */

@@ -92,13 +92,14 @@ t.test('drain() ends what waits for nothing, lets calls finish, and refuses new 
   t.equal(refusal.status, 503);
   t.equal(refusal.headers['retry-after'], '5');
   t.match(refusal.text, /EDGE_UNAVAILABLE/);
+  t.equal((await refused({ origin: 'https://evil.example' })).status, 503, 'before anything is looked at');
   t.equal(isDrained, false);
   t.match(edge.status(), { live: 1, closing: true });
   busy.answer(EXEC, 0, 'a\n');
   t.same(await calling.closed, { code: 1001, reason: 'going-away' });
   t.equal(calling.messages.length, 1);
   await drained;
-  t.match(edge.status(), { checking: 0, connecting: 0, live: 0, people: 0, opened: 3, refused: 1 });
+  t.match(edge.status(), { checking: 0, connecting: 0, live: 0, people: 0, opened: 3, refused: 2 });
 });
 
 t.test('close() cuts calls off, and settles when every socket is closed', async (t) => {
