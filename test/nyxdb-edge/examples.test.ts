@@ -28,7 +28,9 @@ async function start(t: Test, app: string) {
     { env: { ...env, ...localEnv, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   t.teardown(() => child.kill('SIGKILL'));
-  if (child.stdout !== null) await once(child.stdout, 'data');
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`it ended with ${code}`)));
+  ended.catch(() => {});
+  if (child.stdout !== null) await Promise.race([once(child.stdout, 'data'), ended]);
   return { platform, url, child };
 }
 
