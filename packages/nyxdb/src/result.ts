@@ -23,7 +23,9 @@ export interface EndpointResult<Row = Record<string, string>> {
 function toObjects({ columns, rows }: Table): Record<string, string>[] {
   must(new Set(columns).size === columns.length && !columns.includes(''), 'column names repeat');
   // fromEntries defines own properties: a column named __proto__ is a column.
-  return rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? ''])));
+  return rows.map((row) =>
+    Object.fromEntries(columns.map((column, index) => [column, row[index] as string])),
+  );
 }
 
 const toPath = (issue: StandardSchemaIssue): string =>
