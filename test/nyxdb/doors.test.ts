@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import * as browserDoor from '@nn-runtime/nyxdb';
-import * as frames from '@nn-runtime/nyxdb/frames';
 import * as nodeDoor from '@nn-runtime/nyxdb/node';
 import { build } from 'esbuild';
 import t from 'tap';
@@ -44,40 +43,6 @@ t.test('the browser door is at most 8 KiB gzipped, with no dependency and nothin
 t.test('the Node door has the same names, and ws', async (t) => {
   t.same(Object.keys(nodeDoor).sort(), Object.keys(browserDoor).sort());
   await t.rejects(bundle("export * from '@nn-runtime/nyxdb/node'"), /diagnostics_channel/);
-});
-
-t.test('public names', async (t) => {
-  t.same(Object.keys(browserDoor).sort(), [
-    'EndpointError',
-    'EndpointRowError',
-    'FrameError',
-    'createEndpointClient',
-    'developmentProfile',
-    'documentedProfile',
-  ]);
-  t.same(Object.keys(frames).sort(), [
-    'FrameError',
-    'HEADER_BYTES',
-    'OP_AUTH',
-    'OP_CANCEL_REQUEST',
-    'OP_CAPABILITY',
-    'OP_ENDPOINT_EXEC',
-    'OP_ENDPOINT_SUB',
-    'REQUEST_ID_BYTES',
-    'STATUS_ERROR',
-    'STATUS_OK',
-    'authText',
-    'callText',
-    'checkFrame',
-    'createRequestIds',
-    'decodeRequest',
-    'decodeResponse',
-    'decodeText',
-    'encodeRequest',
-    'encodeResponse',
-    'encodeText',
-    'parseTsv',
-  ]);
 });
 
 t.test('the Node door offers no compression, also to a server that would (C-99)', async (t) => {
