@@ -16,8 +16,8 @@ const forPages = [
 ];
 
 const doors = published.flatMap((one) => one.doors.map(({ specifier }) => specifier));
-// One installation and six compilations, on a machine that may be busy.
-t.setTimeout(300_000);
+// One installation and five compilations, on a machine that may be busy.
+t.setTimeout(900_000);
 const { folder, remove } = scratch();
 t.teardown(remove);
 await installInto(folder);
@@ -27,6 +27,8 @@ const strict = {
   strict: true,
   noEmit: true,
   skipLibCheck: false,
+  // The compiler's own libraries are its own affair, and the most of the time.
+  skipDefaultLibCheck: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,
 };
@@ -73,14 +75,14 @@ for (const [name, compiler] of Object.entries({ 'TypeScript 7': newest, 'TypeScr
       for (const file of Object.keys(files)) t.match(listed, new RegExp(`/${file}$`, 'm'));
     },
   );
-
-  t.test(`${name}: the doors of a page compile without the types of Node`, async (t) => {
-    const files = { 'page.ts': imports(forPages) };
-    const listed = await compile('page', { ...nodenext, lib, types: [] }, files, compiler);
-    t.match(listed, /\/page\.ts$/m);
-    t.notMatch(listed, /@types[/+]node/);
-  });
 }
+
+t.test('the doors of a page compile without the types of Node', async (t) => {
+  const files = { 'page.ts': imports(forPages) };
+  const listed = await compile('page', { ...nodenext, lib, types: [] }, files, newest);
+  t.match(listed, /\/page\.ts$/m);
+  t.notMatch(listed, /@types[/+]node/);
+});
 
 // With the newest compiler alone: the declarations are the same, and only the finding of modules differs.
 t.test('every door and every README example compile for a bundler', async (t) => {
