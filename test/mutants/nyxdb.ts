@@ -87,7 +87,6 @@ export const nyxdbMutants: readonly Mutant[] = [
       ['the one LF after an error', "text.replace(/\\n$/, '')", 'text'],
       ['the end of an acknowledgement', '\\n?$/;', '/;'],
       ['the zero of an acknowledgement', '|0\\t0)', '|0\\t[01])'],
-      ['the status of an acknowledgement', 'if (status > STATUS_ERROR) refuseStatus(status, profile);', ''],
     ],
   ),
   ...mutantsOf(

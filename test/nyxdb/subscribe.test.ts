@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import {
   type ClientEvent,
+  createEndpointClient,
   developmentProfile,
   documentedProfile,
   type EndpointClient,
@@ -57,6 +58,46 @@ async function comeBack({ clock, events }: Stage, count: number): Promise<void> 
   const event = retries(events)[count - 1];
   if (event?.name === 'subscription-retry') clock.advance(event.delayMs);
 }
+
+t.test('a frame that was on its way behind an impossible one is not applied (R10, 23)', async (t) => {
+  const clock = new ManualClock();
+  const events: ClientEvent[] = [];
+  const listeners = new Map<string, (event: object) => void>();
+  const sent: Uint8Array[] = [];
+  const client = createEndpointClient({
+    url: 'ws://127.0.0.1:9/',
+    authenticate: () => ({ provider: 'p', token: 't' }),
+    profile: developmentProfile,
+    clock,
+    onEvent: (event) => events.push(event),
+    // Stands in for a library that delivers what it had received also after close().
+    webSocket: () => ({
+      protocol: '',
+      binaryType: 'blob',
+      addEventListener: (type, listener) => listeners.set(type, listener),
+      send: (bytes) => void sent.push(bytes),
+      close: () => {},
+    }),
+  });
+  const answer = (status: number, body: string): void => {
+    const bytes = response(sent.at(-1)?.subarray(1, 17) ?? Buffer.alloc(0), status, body);
+    listeners.get('message')?.({ data: new Uint8Array(bytes).buffer });
+  };
+  const subscription = client.subscribe('book');
+  await until(() => listeners.has('close'));
+  listeners.get('open')?.({});
+  await until(() => sent.length === 1);
+  answer(0x00, 'authenticated\n');
+  await until(() => sent.length === 2);
+  answer(SNAPSHOT, 'a\n1\n');
+  answer(DELTA, '-\t7\n');
+  answer(DELTA, '~\t0\tlate\n');
+  await until(() => retries(events).length === 1);
+  t.equal(subscription.state, 'stale');
+  t.same(rowsOf(subscription), [['1']]);
+  listeners.get('close')?.({});
+  await client.close();
+});
 
 for (const { name, connect } of implementations)
   t.test(`subscribe over ${name}`, async (t: Test) => {
