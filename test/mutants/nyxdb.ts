@@ -133,7 +133,7 @@ export const nyxdbMutants: readonly Mutant[] = [
     [
       [
         'the look at revoked tokens',
-        "if (link.isRevoked(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');",
+        "if (principal && link.revoked.has(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');",
         '',
       ],
       [
@@ -193,7 +193,7 @@ export const nyxdbMutants: readonly Mutant[] = [
       ['unknown options', 'must(odd === undefined,', 'must(true,'],
       [
         'that ws: is for loopback',
-        "must(protocol === 'wss:' || isTrusted, 'url must be wss: off loopback, or trustedNetwork: true');",
+        "must(protocol === 'wss:' || isTrusted, 'url must be wss: or trustedNetwork: true');",
         '',
       ],
       [
