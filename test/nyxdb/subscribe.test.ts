@@ -6,6 +6,7 @@ import {
   documentedProfile,
   type EndpointClient,
   type EndpointClientOptions,
+  type EngineProfile,
   type Subscription,
 } from '@nn-runtime/nyxdb';
 import t, { type Test } from 'tap';
@@ -571,6 +572,57 @@ for (const { name, connect } of implementations)
         retries(set.events).map((event) => 'delayMs' in event && event.delayMs),
         [125, 125, 250],
       );
+      await subscription.close();
+    });
+
+    t.test('after an hour asleep it comes back once, and no deadline ends it (C-90)', async (t) => {
+      const set = await stage(t, connect);
+      const subscription = set.client.subscribe('book');
+      const { peer, request } = await subscribed(set.engine);
+      peer.answer(request, SNAPSHOT, 'a\n1\n');
+      await subscription.next();
+      set.clock.nowMs += 3_600_000;
+      peer.socket.terminate();
+      await comeBack(set, 1);
+      const again = await subscribed(set.engine);
+      again.peer.answer(again.request, SNAPSHOT, 'a\n2\n');
+      t.same((await subscription.next()).value?.rows, [['2']]);
+      set.clock.nowMs += 3_600_000;
+      again.peer.answer(again.request, DELTA, '~\t0\t3\n');
+      t.same((await subscription.next()).value?.rows, [['3']], 'an hour on a live socket changes nothing');
+      t.equal(set.engine.peers.length, 2);
+      await subscription.close();
+    });
+
+    t.test('a profile reads each frame as it is, typed or text, in one stream (R53)', async (t) => {
+      const { subscription: text } = developmentProfile;
+      if (text === undefined) throw new Error('the profile has no subscriptions');
+      // Ours: one byte of marker, one of a number. The contract does not publish the typed layout.
+      const isTyped = (payload: Uint8Array): boolean => payload[0] === 0xfe;
+      const profile: EngineProfile = {
+        ...developmentProfile,
+        subscription: {
+          ...text,
+          readSnapshot: (payload, limits) =>
+            isTyped(payload)
+              ? { columns: ['a'], rows: [[String(payload[1])]] }
+              : text.readSnapshot(payload, limits),
+          readDeltas: (payload) =>
+            isTyped(payload) ? [{ op: '+', index: 0, row: [String(payload[1])] }] : text.readDeltas(payload),
+        },
+      };
+      const set = await stage(t, connect, { profile });
+      const subscription = set.client.subscribe('book');
+      const { peer, request } = await subscribed(set.engine);
+      for (const [status, body, rows] of [
+        [SNAPSHOT, hex('fe 07'), [['7']]],
+        [DELTA, '~\t0\t8\n', [['8']]],
+        [DELTA, hex('fe 09'), [['9'], ['8']]],
+        [SNAPSHOT, 'a\n1\n', [['1']]],
+      ] as const) {
+        peer.answer(request, status, body);
+        t.same((await subscription.next()).value?.rows, rows);
+      }
       await subscription.close();
     });
 
