@@ -155,7 +155,6 @@ export const nyxdbMutants: readonly Mutant[] = [
     ['frozen rows of a snapshot', 'rows.forEach(Object.freeze);', ''],
     ['the limit of rows', "if (length > maxRows) throw new FrameError('over-cap');", ''],
     ['that a view is safe from later frames', 'epoch++;', ''],
-    ['that full chunks are dealt out anew', ' || rows.length === 2 * CHUNK_ROWS', ''],
   ]),
   ...mutantsOf('nyxdb/src/development.ts', streams, [
     [
