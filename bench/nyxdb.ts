@@ -147,13 +147,19 @@ async function roundTrips(): Promise<void> {
   // Not the real engine, which cannot be had: it says yes to everything and costs as little as an echo.
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
   await once(server, 'listening');
-  const yes = Buffer.from('authenticated\n');
-  const table = Buffer.from('id\tpx\n1\t10.5\n');
+  const answer = (body: string): Buffer =>
+    Buffer.from(encodeResponse(new Uint8Array(16), 0, encodeText(body)));
+  const yes = answer('authenticated\n');
+  const table = answer('id\tpx\n1\t10.5\n');
   server.on('connection', (socket, request) => {
     socket.on('message', (data) => {
       const frame = data as Buffer;
       if (request.url === '/echo') socket.send(frame);
-      else socket.send(encodeResponse(frame.subarray(1, 17), 0, frame[0] === 0x09 ? yes : table));
+      else {
+        const bytes = frame[0] === 0x09 ? yes : table;
+        frame.copy(bytes, 0, 1, 17);
+        socket.send(bytes);
+      }
     });
   });
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;

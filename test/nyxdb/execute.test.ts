@@ -181,6 +181,14 @@ for (const { name, connect } of implementations)
       t.same((await next).columns, ['a']);
     });
 
+    t.test('a text that every object has as a name is unknown, too (R60)', async (t) => {
+      const engine = await startEngine(t);
+      const call = connect(t, engine).execute('my_fills');
+      const peer = await engine.ready();
+      peer.answer(await peer.next(), 0x01, 'constructor');
+      await t.rejects(call, { code: 'APPLICATION_ERROR', reason: 'unrecognized', outcome: 'unknown' });
+    });
+
     t.test(
       'an unknown error text is not interpreted, and kept bounded where nothing prints it (R60, C-38)',
       async (t) => {
@@ -274,7 +282,7 @@ for (const { name, connect } of implementations)
     t.test('wrong arguments are TypeErrors, and nothing is opened (R23, R30, R32, C-48)', async (t) => {
       const engine = await startEngine(t);
       const client = connect(t, engine, { limits: { maxRequestBytes: 20 } });
-      const wrong: readonly (readonly [string, unknown])[] = [
+      const wrong: readonly (readonly [unknown, unknown])[] = [
         ['', []],
         ['a\0b', []],
         ['a\ud800', []],
@@ -283,13 +291,15 @@ for (const { name, connect } of implementations)
         ['a', [null]],
         ['a', [undefined]],
         ['a', [1]],
+        ['a', [['x']]],
+        [['a'], []],
         ['a', [true]],
         ['a', 'abc'],
         ['a', Object.assign(new Array(2), { 1: 'x' })],
         ['much longer than twenty bytes', []],
       ];
       for (const [endpoint, parameters] of wrong)
-        await t.rejects(client.execute(endpoint, parameters as string[]), TypeError);
+        await t.rejects(client.execute(endpoint as string, parameters as string[]), TypeError);
       await t.rejects(client.execute(7 as unknown as string), TypeError);
       for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])
         await t.rejects(client.execute('a', [], { timeoutMs }), TypeError);

@@ -28,6 +28,16 @@ const refuses = (t: Test, run: () => unknown, reason: string, what: string): voi
   }
 };
 
+t.test('a random source that stops gives no id of before (R13)', async (t) => {
+  let calls = 0;
+  const nextId = createRequestIds((bytes) => {
+    if (++calls === 1) bytes.fill(7);
+  });
+  const ids = 4096 / 16;
+  for (let count = 0; count < ids; count++) nextId();
+  t.throws(nextId, TypeError);
+});
+
 t.test('requests are the golden vectors byte for byte (R3, R5, R12, R29, R39)', async (t) => {
   const vectors: readonly (readonly [string, number, string, Uint8Array])[] = [
     [

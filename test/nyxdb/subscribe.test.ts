@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
 import {
   type ClientEvent,
+  createEndpointClient,
   developmentProfile,
   documentedProfile,
   type EndpointClient,
   type EndpointClientOptions,
+  type EngineProfile,
   type Subscription,
 } from '@nn-runtime/nyxdb';
 import t, { type Test } from 'tap';
@@ -57,6 +59,46 @@ async function comeBack({ clock, events }: Stage, count: number): Promise<void> 
   const event = retries(events)[count - 1];
   if (event?.name === 'subscription-retry') clock.advance(event.delayMs);
 }
+
+t.test('a frame that was on its way behind an impossible one is not applied (R10, 23)', async (t) => {
+  const clock = new ManualClock();
+  const events: ClientEvent[] = [];
+  const listeners = new Map<string, (event: object) => void>();
+  const sent: Uint8Array[] = [];
+  const client = createEndpointClient({
+    url: 'ws://127.0.0.1:9/',
+    authenticate: () => ({ provider: 'p', token: 't' }),
+    profile: developmentProfile,
+    clock,
+    onEvent: (event) => events.push(event),
+    // Stands in for a library that delivers what it had received also after close().
+    webSocket: () => ({
+      protocol: '',
+      binaryType: 'blob',
+      addEventListener: (type, listener) => listeners.set(type, listener),
+      send: (bytes) => void sent.push(bytes),
+      close: () => {},
+    }),
+  });
+  const answer = (status: number, body: string): void => {
+    const bytes = response(sent.at(-1)?.subarray(1, 17) ?? Buffer.alloc(0), status, body);
+    listeners.get('message')?.({ data: new Uint8Array(bytes).buffer });
+  };
+  const subscription = client.subscribe('book');
+  await until(() => listeners.has('close'));
+  listeners.get('open')?.({});
+  await until(() => sent.length === 1);
+  answer(0x00, 'authenticated\n');
+  await until(() => sent.length === 2);
+  answer(SNAPSHOT, 'a\n1\n');
+  answer(DELTA, '-\t7\n');
+  answer(DELTA, '~\t0\tlate\n');
+  await until(() => retries(events).length === 1);
+  t.equal(subscription.state, 'stale');
+  t.same(rowsOf(subscription), [['1']]);
+  listeners.get('close')?.({});
+  await client.close();
+});
 
 for (const { name, connect } of implementations)
   t.test(`subscribe over ${name}`, async (t: Test) => {
@@ -530,6 +572,57 @@ for (const { name, connect } of implementations)
         retries(set.events).map((event) => 'delayMs' in event && event.delayMs),
         [125, 125, 250],
       );
+      await subscription.close();
+    });
+
+    t.test('after an hour asleep it comes back once, and no deadline ends it (C-90)', async (t) => {
+      const set = await stage(t, connect);
+      const subscription = set.client.subscribe('book');
+      const { peer, request } = await subscribed(set.engine);
+      peer.answer(request, SNAPSHOT, 'a\n1\n');
+      await subscription.next();
+      set.clock.nowMs += 3_600_000;
+      peer.socket.terminate();
+      await comeBack(set, 1);
+      const again = await subscribed(set.engine);
+      again.peer.answer(again.request, SNAPSHOT, 'a\n2\n');
+      t.same((await subscription.next()).value?.rows, [['2']]);
+      set.clock.nowMs += 3_600_000;
+      again.peer.answer(again.request, DELTA, '~\t0\t3\n');
+      t.same((await subscription.next()).value?.rows, [['3']], 'an hour on a live socket changes nothing');
+      t.equal(set.engine.peers.length, 2);
+      await subscription.close();
+    });
+
+    t.test('a profile reads each frame as it is, typed or text, in one stream (R53)', async (t) => {
+      const { subscription: text } = developmentProfile;
+      if (text === undefined) throw new Error('the profile has no subscriptions');
+      // Ours: one byte of marker, one of a number. The contract does not publish the typed layout.
+      const isTyped = (payload: Uint8Array): boolean => payload[0] === 0xfe;
+      const profile: EngineProfile = {
+        ...developmentProfile,
+        subscription: {
+          ...text,
+          readSnapshot: (payload, limits) =>
+            isTyped(payload)
+              ? { columns: ['a'], rows: [[String(payload[1])]] }
+              : text.readSnapshot(payload, limits),
+          readDeltas: (payload) =>
+            isTyped(payload) ? [{ op: '+', index: 0, row: [String(payload[1])] }] : text.readDeltas(payload),
+        },
+      };
+      const set = await stage(t, connect, { profile });
+      const subscription = set.client.subscribe('book');
+      const { peer, request } = await subscribed(set.engine);
+      for (const [status, body, rows] of [
+        [SNAPSHOT, hex('fe 07'), [['7']]],
+        [DELTA, '~\t0\t8\n', [['8']]],
+        [DELTA, hex('fe 09'), [['9'], ['8']]],
+        [SNAPSHOT, 'a\n1\n', [['1']]],
+      ] as const) {
+        peer.answer(request, status, body);
+        t.same((await subscription.next()).value?.rows, rows);
+      }
       await subscription.close();
     });
 

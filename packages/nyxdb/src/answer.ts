@@ -58,8 +58,7 @@ const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9]\d*)\t1|0\t0)\n?$/;
  *
  * @throws FrameError `cancel-ack` for anything but one of the two published rows.
  */
-export function readAcknowledgement(status: number, payload: Uint8Array, profile: EngineProfile): boolean {
-  if (status > STATUS_ERROR) refuseStatus(status, profile);
+export function readAcknowledgement(status: number, payload: Uint8Array): boolean {
   const row = status === STATUS_OK ? ACKNOWLEDGED.exec(decodeText(payload)) : null;
   if (row === null) throw new FrameError('cancel-ack');
   return row[1] !== undefined;

@@ -15,7 +15,7 @@ const LATE: Fault = { code: 'DEADLINE_EXCEEDED', phase: 'cancel' };
  * answer or, after the acknowledgement, until `cancelMs` passed; then its socket is closed.
  */
 export async function cancelRequest(link: Link, target: Channel, targetId: Bytes): Promise<void> {
-  const { clock, deadlines, emit, limits, profile } = link;
+  const { clock, deadlines, emit, limits } = link;
   target.state = 'draining';
   // Not more of them than the pool has: of a caller who gives up often, the oldest is closed.
   const draining = [...link.channels].filter(({ state }) => state === 'draining');
@@ -30,9 +30,7 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
   let result: 'requested' | 'not-found' | 'failed' = 'failed';
   try {
     const control = await openChannel(link, scope);
-    const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', (status, body) =>
-      readAcknowledgement(status, body, profile),
-    );
+    const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', readAcknowledgement);
     const found = link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered);
     result = (await found.finally(() => control.end())) ? 'requested' : 'not-found';
   } catch {

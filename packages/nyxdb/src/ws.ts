@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { Clock } from './clock.js';
 import type { Limits } from './options.js';
-import type { WebSocketFactory } from './websocket.js';
+import type { WebSocketFactory, WebSocketLike } from './websocket.js';
 import { HEADER_BYTES } from './wire.js';
 
 const HEARTBEAT_MS = 25_000;
@@ -21,38 +21,71 @@ export const wsFactory =
     socket.on('error', (error: Error & { readonly code?: unknown }) => {
       if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') socket.emit('close', 1009, Buffer.alloc(0));
     });
-    keepAlive(socket, clock);
-    return socket;
+    return toWebSocketLike(socket, keepAlive(socket, clock));
   };
+
+interface Heartbeat {
+  /** A request is on its way. */
+  asked(): void;
+  /** The engine gave a sign of life. */
+  heard(): void;
+}
+
+// ws's own addEventListener makes an event with a target for every message, which costs as much as reading one.
+const toWebSocketLike = (socket: WebSocket, { asked, heard }: Heartbeat): WebSocketLike => ({
+  get binaryType() {
+    return socket.binaryType;
+  },
+  set binaryType(type) {
+    socket.binaryType = type as 'arraybuffer';
+  },
+  get protocol() {
+    return socket.protocol;
+  },
+  send(data) {
+    asked();
+    socket.send(data);
+  },
+  close: (code, reason) => socket.close(code, reason),
+  terminate: () => socket.terminate(),
+  addEventListener(type, listener) {
+    if (type === 'message')
+      socket.on('message', (data: unknown, isBinary) => {
+        heard();
+        listener({ data: isBinary ? data : String(data) });
+      });
+    else if (type === 'close') socket.on('close', (code) => listener({ code }));
+    else socket.on(type, () => listener({}));
+  },
+});
 
 // Only while nothing is asked of the engine: it takes the requests of a connection one by one, and may answer a ping no
 // sooner than the query before it.
-function keepAlive(socket: WebSocket, clock: Clock): void {
-  let asked = false;
-  let unanswered = false;
-  const send = socket.send;
-  socket.send = (...args: unknown[]) => {
-    asked = true;
-    Reflect.apply(send, socket, args);
-  };
-  const heard = (): void => {
-    unanswered = false;
-  };
-  socket.on('pong', heard);
-  socket.on('message', () => {
-    asked = false;
-    heard();
+function keepAlive(socket: WebSocket, clock: Clock): Heartbeat {
+  let isAsked = false;
+  let isUnanswered = false;
+  socket.on('pong', () => {
+    isUnanswered = false;
   });
   const beat = (): void => {
     stop = clock.after(HEARTBEAT_MS, beat);
-    if (asked) return;
-    if (unanswered) socket.terminate();
+    if (isAsked) return;
+    if (isUnanswered) socket.terminate();
     else socket.ping();
-    unanswered = true;
+    isUnanswered = true;
   };
   let stop = (): void => {};
   socket.on('open', () => {
     stop = clock.after(HEARTBEAT_MS, beat);
   });
   socket.on('close', () => stop());
+  return {
+    asked() {
+      isAsked = true;
+    },
+    heard() {
+      isAsked = false;
+      isUnanswered = false;
+    },
+  };
 }
