@@ -370,3 +370,14 @@ t.test('SQL shows its text to nobody', async (t) => {
     t.notMatch(shown, /s3cret/);
   }
 });
+
+t.test('a long text that is nearly a decimal is refused at once', async (t) => {
+  const startedAtMs = performance.now();
+  for (const digits of ['0', '1', '01', '10']) {
+    for (const end of ['x', '.', '.x', '..1', '\n']) {
+      t.throws(() => sql.decimal(digits.repeat(100_000) + end), TypeError);
+    }
+  }
+  // Tried in every way to divide the digits, each would take minutes.
+  t.ok(performance.now() - startedAtMs < 5_000);
+});

@@ -300,3 +300,17 @@ for (const [type, json] of MISFITS) {
     t.notOk((error as Error).cause);
   });
 }
+
+t.test('a long text that is nearly a number is refused at once', async (t) => {
+  const startedAtMs = performance.now();
+  for (const type of ['double', 'real', 'map(double, bigint)']) {
+    const text = `"${'1'.repeat(100_000)}x"`;
+    await t.rejects(
+      cell(type, type.startsWith('map') ? `{${text}:1}` : text),
+      { code: 'QUERYMESH_PROTOCOL_ERROR' },
+      type,
+    );
+  }
+  // Tried in every way to divide the digits, each would take minutes.
+  t.ok(performance.now() - startedAtMs < 5_000);
+});
