@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createRuntime, type QueryMesh, type Runtime, type RuntimeOptions } from '@nn-runtime/core';
@@ -184,6 +186,49 @@ t.test(
     broker.onRequest((socket) => socket.write(whole(one(9))));
     t.equal(await cellOf(queryMesh), 9);
     t.equal(broker.connections.length, 6);
+  },
+);
+
+t.test(
+  'an answer before the question was taken whole is the answer, and its connection is closed',
+  async (t) => {
+    const ended: string[] = [];
+    // Longer than what two sockets hold of bytes that nobody reads.
+    const long = `SELECT 1 -- ${'x'.repeat(16_000_000)}`;
+    const server = createServer((socket) => {
+      t.teardown(() => socket.destroy());
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.pause();
+        const refusal = '{"code":"QUERYMESH_UNAVAILABLE","message":""}';
+        socket.write(whole(refusal, [], '503 Busy'));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const runtime = createRuntime({ env: environment([key], `http://127.0.0.1:${port}`), now: () => NOW_MS });
+    t.teardown(async () => {
+      await runtime.close();
+      server.close();
+    });
+    // Whether this side has closed is seen here alone: a server that reads nothing does not see it.
+    const closed = new Promise<void>((resolve) => {
+      const created = ({ socket }: { socket: Socket }): void => {
+        if (socket.remotePort !== port) socket.once('connect', () => created({ socket }));
+        else socket.once('close', () => resolve());
+      };
+      const channel = 'net.client.socket';
+      const onSocket = (message: unknown): void => created(message as { socket: Socket });
+      subscribe(channel, onSocket);
+      t.teardown(() => unsubscribe(channel, onSocket));
+    });
+    const { queryMesh } = await runtime.authenticate(token(key));
+    await t.rejects(
+      queryMesh(long).finally(() => ended.push('answer')),
+      { code: 'QUERYMESH_UNAVAILABLE', cause: undefined },
+    );
+    await closed;
+    t.strictSame(ended, ['answer']);
   },
 );
 

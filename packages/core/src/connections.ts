@@ -49,6 +49,10 @@ export class Connections {
         this.#idleness.learn(response);
         // With a listener Node keeps a fault for whoever reads later; without one it forgets which it was.
         response.on('error', () => undefined);
+        // An answer before the whole question was taken: what waits to be sent would hold the connection, and the process, for ever.
+        response.once('end', () => {
+          if (!request.writableFinished) request.destroy();
+        });
         if (!REDIRECTS.has(response.statusCode)) return resolve(replyOf(response));
         request.destroy();
         reject(new ConnectionFault('UNEXPECTED_REDIRECT'));
