@@ -64,6 +64,7 @@ t.test('core files import only from floors below their own', async (t) => {
       'call-limit',
       'gate',
       'retry',
+      'retry-after',
       'connections',
       'idleness',
     ],

@@ -93,6 +93,35 @@ overEach('Retry-After is waited for; one that asks for too long ends it', async 
   t.strictSame(pausesMs, [2_000]);
 });
 
+overEach('a Retry-After of any length or form is respected', async (t, client) => {
+  const { broker, queryMesh, pausesMs } = await setUp(t, client);
+  const retry = { attempts: 3, maxDelayMs: 5_000 };
+  for (const tooLong of ['9999999', '9'.repeat(400), 'Mon, 30 Nov 2026 13:00:00 GMT']) {
+    const date = 'Mon, 30 Nov 2026 12:00:00 GMT';
+    const sent = broker.requests.length;
+    broker.onQuery(script(unavailable({ 'retry-after': tooLong, date }), rows));
+    await t.rejects(queryMesh('SELECT 1', { retry }), { code: 'QUERYMESH_UNAVAILABLE' }, tooLong);
+    t.equal(broker.requests.length, sent + 1, 'it is not sent again');
+  }
+  const headers = { 'retry-after': 'Mon, 30 Nov 2026 12:00:03 GMT', date: 'Mon, 30 Nov 2026 12:00:00 GMT' };
+  broker.onQuery(script(unavailable(headers), rows));
+  await queryMesh('SELECT 1', { retry });
+  t.strictSame(pausesMs, [3_000]);
+});
+
+overEach('a Retry-After of an answer without Date is counted from now', async (t, client) => {
+  const { broker, queryMesh, pausesMs } = await setUp(t, client);
+  const inTwoSeconds = unavailable({ 'retry-after': new Date(NOW_MS + 2_000).toUTCString() });
+  broker.onQuery(
+    script((request, response, body) => {
+      response.sendDate = false;
+      inTwoSeconds(request, response, body);
+    }, rows),
+  );
+  await queryMesh('SELECT 1', { retry: { attempts: 2, maxDelayMs: 5_000 } });
+  t.strictSame(pausesMs, [2_000]);
+});
+
 overEach('no pause reaches past the time-out of the call', async (t, client) => {
   const { broker, queryMesh, pausesMs } = await setUp(t, client);
   broker.onQuery(script(unavailable({ 'retry-after': '2' }), rows));

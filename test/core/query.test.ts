@@ -231,15 +231,30 @@ overEach('a refusal keeps the broker’s words where nothing prints them', async
   t.notMatch(String((error as Error).stack), 'canary');
 });
 
-overEach('Retry-After of the broker is passed on; a date or nonsense is not', async (t, client) => {
+overEach('Retry-After of the broker is passed on in seconds; nonsense is not', async (t, client) => {
   const { broker, queryMesh } = await setUp(t, client);
   const delays: [string, string][] = [
     ['30', '30'],
-    ['Mon, 30 Nov 2026 12:00:00 GMT', '1'],
+    ['0', '0'],
+    ['9999999', '9999999'],
+    ['9'.repeat(400), '2147483647'],
+    // The answer's own Date says what time it is: 11:59:30.
+    ['Mon, 30 Nov 2026 12:00:00 GMT', '30'],
+    ['Mon, 30 Nov 2026 11:00:00 GMT', '0'],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', '2147483647'],
     ['-5', '1'],
+    ['1.5', '1'],
+    ['2026-11-30T12:00:00Z', '1'],
+    ['Mon, 99 Nov 2026 12:00:00 GMT', '1'],
   ];
   for (const [sent, given] of delays) {
-    broker.onQuery(answerJson(503, { code: 'QUERYMESH_UNAVAILABLE', message: '' }, { 'retry-after': sent }));
+    broker.onQuery(
+      answerJson(
+        503,
+        { code: 'QUERYMESH_UNAVAILABLE', message: '' },
+        { 'retry-after': sent, date: 'Mon, 30 Nov 2026 11:59:30 GMT' },
+      ),
+    );
     const error: unknown = await queryMesh('SELECT 1').catch((thrown: unknown) => thrown);
     t.match(error, { headers: { 'retry-after': given } });
   }

@@ -147,3 +147,143 @@ t.test("with bigint: 'bigint' a column is one type", async (t) => {
     { name: 'b', key: 9223372036854775807n },
   ]);
 });
+
+const keysOnly = z.record(z.string(), z.number());
+const parsed = z.string().transform((text) => JSON.parse(text) as unknown);
+
+// Where the keys come from, type, cell, schema of the cell, path.
+const DATA_KEYS: readonly (readonly [string, string, string, StandardSchemaV1, string])[] = [
+  ['a map', 'map(varchar, varchar)', '{"s3cret":"x"}', z.object({ c: z.map(z.string(), z.number()) }), 'c.*'],
+  ['an unknown type', 'mystery', '{"s3cret":"x"}', z.object({ c: keysOnly }), 'c.*'],
+  [
+    'an unknown type, by valibot',
+    'mystery',
+    '{"s3cret":"x"}',
+    v.object({ c: v.record(v.string(), v.number()) }),
+    'c.*',
+  ],
+  ['JSON the schema read', 'json', '"{\\"s3cret\\":\\"x\\"}"', z.object({ c: parsed.pipe(keysOnly) }), 'c.*'],
+  [
+    'JSON in an array',
+    'array(json)',
+    '["{\\"s3cret\\":[0]}"]',
+    z.object({ c: z.array(parsed.pipe(keysOnly)) }),
+    'c.0.*',
+  ],
+  [
+    'an array in a map',
+    'map(varchar, array(bigint))',
+    '{"s3cret":[1,null]}',
+    z.object({ c: z.map(z.string(), z.array(z.number())) }),
+    'c.*.1',
+  ],
+];
+
+for (const [where, type, cell, row, path] of DATA_KEYS) {
+  t.test(`a key inside a value is data, and not told: of ${where}`, async (t) => {
+    person.answer(`{"columns":[{"name":"c","type":"${type}"}],"rows":[[${cell}]]}`);
+    const error = await person.queryMesh('SELECT 1', { row }).catch((caught: unknown) => caught);
+    t.strictSame((error as QueryMeshRowError).paths, [path]);
+    t.notMatch(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error), /s3cret/);
+  });
+}
+
+for (const [what, answered] of Object.entries({
+  nothing: undefined,
+  null: null,
+  'a number of issues': { issues: 7 },
+  'an issue of null': { issues: [null] },
+  'a path of no segments': { issues: [{ message: '', path: 5 }] },
+  'a segment of null': { issues: [{ message: '', path: [null] }] },
+  'a key without a text': { issues: [{ message: '', path: [{ key: Object.create(null) }] }] },
+})) {
+  t.test(`a schema that answers ${what} is a row that does not fit, at once or later`, async (t) => {
+    answer('[["a",1]]');
+    for (const validate of [() => answered, async () => answered]) {
+      const row = { '~standard': { version: 1, vendor: 'ours', validate } } as unknown as StandardSchemaV1;
+      await t.rejects(person.queryMesh('SELECT 1', { row }), {
+        name: 'QueryMeshRowError',
+        rowIndex: 0,
+        paths: [],
+      });
+    }
+  });
+}
+
+t.test('what is no schema is refused before anything is sent, rows or not', async (t) => {
+  answer('[]');
+  for (const row of [null, {}, z.object, 'name', 5, { '~standard': null }, { '~standard': { version: 1 } }]) {
+    await t.rejects(
+      person.queryMesh('SELECT unsent', { row: row as never }),
+      { code: 'VALIDATION_FAILED', statusCode: 400, message: /row/ },
+      inspect(row),
+    );
+  }
+  await person.queryMesh('SELECT 1');
+  t.equal(person.lastSql(), 'SELECT 1');
+});
+
+/** A schema that never answers, and what tells that it was asked. */
+function silent(): { row: StandardSchemaV1; asked: Promise<void>; count: () => number } {
+  let count = 0;
+  let tell: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const validate = () => {
+    count += 1;
+    tell();
+    return new Promise<never>(() => undefined);
+  };
+  return { row: { '~standard': { version: 1, vendor: 'ours', validate } }, asked, count: () => count };
+}
+
+t.test('a schema that does not answer ends at the time limit, and when the caller aborts', async (t) => {
+  answer('[["a",1],["b",2]]');
+  await t.rejects(person.queryMesh('SELECT 1', { row: silent().row, timeoutMs: 50 }), {
+    code: 'QUERYMESH_TIMEOUT',
+  });
+  const { row, asked, count } = silent();
+  const controller = new AbortController();
+  const query = person.queryMesh('SELECT 1', { row, signal: controller.signal });
+  await asked;
+  controller.abort('gone');
+  await t.rejects(query, { code: 'QUERYMESH_ABORTED', cause: 'gone' } as never);
+  t.equal(count(), 1);
+});
+
+t.test('and a runtime that closes ends it too; no further row is looked at', async (t) => {
+  const closing = await startQueryingPerson();
+  closing.answer(`{"columns":${COLUMNS},"rows":[["a",1],["b",2]]}`);
+  let answerLater: (result: { value: unknown }) => void = () => undefined;
+  let tell: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  let count = 0;
+  const validate = () => {
+    count += 1;
+    tell();
+    return new Promise<{ value: unknown }>((resolve) => {
+      answerLater = resolve;
+    });
+  };
+  const query = closing.queryMesh('SELECT 1', {
+    row: { '~standard': { version: 1, vendor: 'ours', validate } },
+  });
+  await asked;
+  await Promise.all([t.rejects(query, { code: 'QUERYMESH_ABORTED' }), closing.close()]);
+  answerLater({ value: 1 });
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(count, 1);
+});
+
+t.test('a set that a schema makes is an array in JSON', async (t) => {
+  answer('[["a",1]]');
+  const row = z
+    .object({ name: z.string(), key: z.number() })
+    .transform(({ key }) => ({ keys: new Set([BigInt(key), null]) }));
+  t.strictSame((await person.queryMesh('SELECT 1', { row })).objects({ json: true }), [
+    { keys: ['1', null] },
+  ]);
+});

@@ -13,6 +13,7 @@ import { parseJsonObject } from './header.js';
 import type { HttpClient, HttpReply } from './http-client.js';
 import type { QueryRequest } from './query.js';
 import { repeatRefused } from './retry.js';
+import { retryAfterSeconds } from './retry-after.js';
 import { IDENTITY_HEADER } from './wire.js';
 
 /** What a call to the broker needs besides the query. */
@@ -29,12 +30,6 @@ export interface BrokerOptions {
   /** In [0, 1). */
   readonly random: () => number;
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** The broker's answer to a query that succeeded, still bytes. */
-export interface BrokerAnswer {
-  readonly status: number;
-  readonly body: Uint8Array;
 }
 
 // Which statuses the contract gives each refusal. An answer that pairs them otherwise is not the protocol's.
@@ -55,22 +50,27 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
  * Sends one query, once unless its `retry` says otherwise, with the identity of the person who asks and nothing else (contract: "no path falls back to an
- * application credential").
+ * application credential"), and reads the answer: time limit and signal are of both, since a schema may make reading as long as it likes.
+ * @param read ends early, in any way, when the signal aborts, and may throw errors of its own.
  * @throws SignInRequiredError, QueryMeshError
  */
-export async function askBroker(
+export async function askBroker<T>(
   compactIdentity: string,
   request: QueryRequest,
   options: BrokerOptions,
-): Promise<BrokerAnswer> {
+  read: (body: Uint8Array, signal: AbortSignal) => T | Promise<T>,
+): Promise<T> {
   if (request.signal?.aborted)
     throw new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal.reason });
   if (options.closing.aborted) throw new QueryMeshError('QUERYMESH_ABORTED');
   const limit = limitCall(request, options.closing);
   try {
-    return await Promise.race([limit.passed, admit(compactIdentity, request, options, limit.signal)]);
+    const body = admit(compactIdentity, request, options, limit.signal).catch((error: unknown) =>
+      Promise.reject(toQueryError(error)),
+    );
+    return await Promise.race([limit.passed, body.then((bytes) => read(bytes, limit.signal))]);
   } catch (error) {
-    throw limit.reason() ?? toQueryError(error);
+    throw limit.reason() ?? error;
   } finally {
     limit.release();
   }
@@ -81,7 +81,7 @@ async function admit(
   request: QueryRequest,
   options: BrokerOptions,
   signal: AbortSignal,
-): Promise<BrokerAnswer> {
+): Promise<Uint8Array> {
   const leave = await options.gate.enter(signal);
   try {
     return await repeatRefused(
@@ -101,7 +101,7 @@ async function send(
   request: QueryRequest,
   options: BrokerOptions,
   signal: AbortSignal,
-): Promise<BrokerAnswer> {
+): Promise<Uint8Array> {
   const response = await options.fetch(options.queryUrl, {
     method: 'POST',
     headers: {
@@ -118,8 +118,8 @@ async function send(
   const body = await readBody(response, succeeded ? options.maxResponseBytes : MAX_REFUSAL_BYTES).catch(
     (error: unknown) => Promise.reject(toBodyError(error)),
   );
-  if (succeeded) return { status: 200, body };
-  throw readRefusal(response, body);
+  if (succeeded) return body;
+  throw readRefusal(response, body, options.now());
 }
 
 const refusalBody = z.object({
@@ -127,7 +127,11 @@ const refusalBody = z.object({
   message: z.string(),
 });
 
-function readRefusal(response: HttpReply, body: Uint8Array): QueryMeshError | SignInRequiredError {
+function readRefusal(
+  response: HttpReply,
+  body: Uint8Array,
+  nowMs: number,
+): QueryMeshError | SignInRequiredError {
   const refusal = refusalBody.safeParse(parseJsonObject(body));
   if (!refusal.success) return new QueryMeshError('QUERYMESH_PROTOCOL_ERROR');
   const { code, message } = refusal.data;
@@ -137,13 +141,8 @@ function readRefusal(response: HttpReply, body: Uint8Array): QueryMeshError | Si
   return new QueryMeshError(code, {
     statusCode: response.status,
     brokerMessage: message,
-    retryAfterSeconds: readRetryAfter(response.headers.get('retry-after')),
+    retryAfterSeconds: retryAfterSeconds(response.headers, nowMs),
   });
-}
-
-function readRetryAfter(value: string | null): number | undefined {
-  // RFC 9110 section 10.2.3, the delay form; a date would need two clocks to agree.
-  return value !== null && /^\d{1,6}$/.test(value) ? Number(value) : undefined;
 }
 
 function toQueryError(error: unknown): Error {

@@ -277,7 +277,7 @@ export class QueryMeshRowError extends RuntimeError {
   readonly code = 'QUERYMESH_ROW_INVALID';
   /** The index of the first row that does not fit, from 0. */
   readonly rowIndex: number;
-  /** The paths that failed in it, each as `name` or `name.inner.0`. */
+  /** The paths that failed in it, each as `name` or `name.0`: column, and positions in its arrays. Any other key may be data, and is `*`. */
   readonly paths: readonly string[];
 
   constructor(rowIndex: number, paths: readonly string[]) {

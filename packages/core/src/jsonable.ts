@@ -2,7 +2,7 @@
 
 import type { JsonValue } from './value.js';
 
-/** BigInt → its digits, NaN and the infinities → their names, Uint8Array → base64, Map → object. What JSON has already stays as it is. */
+/** BigInt → its digits, NaN and the infinities → their names, Uint8Array → base64, Map → object, Set → array. What JSON has already stays as it is. */
 export function toJsonValue(value: unknown): JsonValue {
   switch (typeof value) {
     case 'string':
@@ -21,6 +21,8 @@ export function toJsonValue(value: unknown): JsonValue {
 
 function ofObject(value: object): JsonValue {
   if (Array.isArray(value)) return value.map(toJsonValue);
+  // Only a schema makes one; as an object it would be empty.
+  if (value instanceof Set) return [...value].map(toJsonValue);
   if (value instanceof Uint8Array)
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
   if (value instanceof Map) return ofEntries([...value].map(([key, inner]) => [String(key), inner]));

@@ -2,7 +2,7 @@ import { QueryMeshError } from './errors.js';
 import type { QueryResult } from './result.js';
 import type { RowOf } from './rows.js';
 import { Sql, sqlText } from './sql.js';
-import type { StandardSchemaV1 } from './standard-schema.js';
+import { isSchema, type StandardSchemaV1 } from './standard-schema.js';
 import type { BigintForm } from './value.js';
 import { MAX_ROWS } from './wire.js';
 
@@ -15,7 +15,7 @@ export interface RetryOptions {
   readonly attempts: number;
   /**
    * Longest pause before the next attempt, in milliseconds: 0 to 60,000. The pause is random between nothing and 100 ms, doubled each time up to
-   * this ("full jitter"); a Retry-After is waited for, and when it asks for longer than this the refusal stands.
+   * this ("full jitter"); a Retry-After, in seconds or as a date, is waited for, and when it asks for longer than this the refusal stands.
    */
   readonly maxDelayMs: number;
 }
@@ -26,7 +26,7 @@ export interface QueryOptions<S extends StandardSchemaV1 | undefined = undefined
   readonly maxRows?: number | undefined;
   /** Ends the call when it aborts: QUERYMESH_ABORTED, with `cause: signal.reason`. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the call may take, in milliseconds: QUERYMESH_TIMEOUT after that. Default: `timeoutMs` of the runtime, 120,000. */
+  /** How long the call may take, a `row` schema that answers later included, in milliseconds: QUERYMESH_TIMEOUT after that. Default: `timeoutMs` of the runtime, 120,000. */
   readonly timeoutMs?: number | undefined;
   /** A Standard Schema (zod 4, valibot, arktype, …) that every row object must fit; its output is what `objects()` gives. */
   readonly row?: S | undefined;
@@ -73,7 +73,7 @@ export function readQuery(
   const text = typeof sql === 'string' || Sql.is(sql) ? sqlText(sql) : '';
   if (text.trim() === '') throw invalid('The SQL must be a string that is not blank.');
   if (typeof options !== 'object' || options === null) throw invalid('The options must be an object.');
-  const { maxRows, signal, timeoutMs = defaults.timeoutMs, retry = defaults.retry, bigint } = options;
+  const { maxRows, signal, timeoutMs = defaults.timeoutMs, retry = defaults.retry, bigint, row } = options;
   if (maxRows !== undefined && !(Number.isInteger(maxRows) && maxRows >= 1 && maxRows <= MAX_ROWS)) {
     throw invalid(`maxRows must be an integer from 1 to ${MAX_ROWS}.`);
   }
@@ -82,6 +82,7 @@ export function readQuery(
   }
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw invalid('signal must be an AbortSignal.');
+  if (row !== undefined && !isSchema(row)) throw invalid('row must be a Standard Schema.');
   if (!BIGINT_MODES.includes(bigint)) throw invalid('bigint must be "auto", "bigint", "string" or "number".');
   const retryProblem = retry === undefined ? undefined : problemOfRetry(retry);
   if (retryProblem !== undefined) throw invalid(`retry ${retryProblem}.`);

@@ -12,6 +12,7 @@ export type RowOf<S extends StandardSchemaV1 | undefined> = S extends StandardSc
 /**
  * Gives each row, as one plain object, to a schema, and keeps its outputs for `objects()`. A schema that answers later is awaited.
  *
+ * @param signal ends it between two rows; whoever aborts knows why.
  * @throws QueryMeshRowError at the first row that does not fit, or on which the schema itself throws: neither the value nor
  * what the schema said is in it.
  * @throws QueryMeshError `VALIDATION_FAILED` when two columns have one name.
@@ -19,35 +20,36 @@ export type RowOf<S extends StandardSchemaV1 | undefined> = S extends StandardSc
 export async function validateRows<S extends StandardSchemaV1>(
   result: QueryResult,
   schema: S,
+  signal: AbortSignal,
 ): Promise<QueryResult<OutputOf<S>>> {
   const outputs: OutputOf<S>[] = [];
   for (const [rowIndex, row] of result.objects().entries()) {
-    const verdict = verdictOn(row, rowIndex, schema);
+    const verdict = verdictOn(row, schema);
     // Only what is a promise is awaited: a turn of the event loop for each of 100,000 rows would cost more than the schema.
-    const { issues, value } = verdict instanceof Promise ? await verdict : verdict;
-    if (issues !== undefined) throw new QueryMeshRowError(rowIndex, pathsOf(issues, row));
+    const { failures, value } = verdict instanceof Promise ? await verdict : verdict;
+    signal.throwIfAborted();
+    if (failures !== undefined) throw new QueryMeshRowError(rowIndex, failures);
     outputs.push(value);
   }
   return withOutputs(result, outputs);
 }
 
 interface Verdict<Output> {
-  readonly issues?: readonly StandardIssue[] | undefined;
+  /** The paths that failed, if the row does not fit. */
+  readonly failures?: readonly string[] | undefined;
   readonly value: Output;
 }
 
 function verdictOn<S extends StandardSchemaV1>(
   row: RowObject,
-  rowIndex: number,
   schema: S,
 ): Verdict<OutputOf<S>> | Promise<Verdict<OutputOf<S>>> {
-  // What a schema throws may quote the row, as its messages do.
-  const refuse = (): never => {
-    throw new QueryMeshRowError(rowIndex, []);
-  };
+  // What a schema throws may quote the row, as its messages do; and what it answers need not be of the specification.
+  const refuse = (): Verdict<OutputOf<S>> => ({ failures: [], value: undefined as OutputOf<S> });
+  const read = (answer: StandardResult<OutputOf<S>>): Verdict<OutputOf<S>> => verdictOf(answer, row);
   try {
-    const verdict = schema['~standard'].validate(row) as Answer<OutputOf<S>>;
-    return isThenable(verdict) ? Promise.resolve(verdict).then(verdictOf, refuse) : verdictOf(verdict);
+    const answer = schema['~standard'].validate(row) as Answer<OutputOf<S>>;
+    return isThenable(answer) ? Promise.resolve(answer).then(read).catch(refuse) : read(answer);
   } catch {
     return refuse();
   }
@@ -57,24 +59,25 @@ type Answer<Output> = StandardResult<Output> | PromiseLike<StandardResult<Output
 
 const isThenable = <T extends object>(value: T | PromiseLike<T>): value is PromiseLike<T> => 'then' in value;
 
-function verdictOf<Output>(result: StandardResult<Output>): Verdict<Output> {
-  return result.issues === undefined
-    ? { value: result.value }
-    : { issues: result.issues, value: undefined as Output };
+function verdictOf<Output>(answer: StandardResult<Output>, row: RowObject): Verdict<Output> {
+  return answer.issues === undefined
+    ? { value: answer.value }
+    : { failures: pathsOf(answer.issues, row), value: undefined as Output };
 }
 
 function pathsOf(issues: readonly StandardIssue[], row: RowObject): string[] {
   return [...new Set(issues.map((issue) => pathOf(issue, row)))];
 }
 
-// Column names and positions say where. The keys of a map are values of the row, so `*` stands for them.
+// The column and positions in arrays say where. Any other key inside a value may be data, of a map or of JSON, read by the schema perhaps:
+// `*` stands for it.
 function pathOf(issue: StandardIssue, row: RowObject): string {
   let at: unknown = row;
-  const names = (issue.path ?? []).map((segment) => {
+  const names = (issue.path ?? []).map((segment, depth) => {
     const key = typeof segment === 'object' ? segment.key : segment;
-    const isData = at instanceof Map;
+    const isTold = depth === 0 || (Array.isArray(at) && /^\d+$/.test(String(key)));
     at = at instanceof Map ? at.get(key) : memberOf(at, key);
-    return isData ? '*' : String(key);
+    return isTold ? String(key) : '*';
   });
   return names.join('.');
 }

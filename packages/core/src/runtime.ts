@@ -164,14 +164,21 @@ class ApplicationRuntime implements Runtime {
       if (validityFault(validity, clockToleranceSeconds, startedAtMs) !== undefined) {
         throw new QueryMeshError('IDENTITY_ASSERTION_INVALID');
       }
-      const answer = await askBroker(compact, readQuery(sql, options, this.#configuration), this.#broker);
-      bytes = answer.body.byteLength;
-      const decoded = readResult(answer.body, { bigint: options.bigint });
-      const result = options.row === undefined ? decoded : await validateRows(decoded, options.row);
-      const { status } = answer;
+      const request = readQuery(sql, options, this.#configuration);
+      const result = await askBroker(compact, request, this.#broker, (body, signal) => {
+        bytes = body.byteLength;
+        const decoded = readResult(body, { bigint: options.bigint });
+        return options.row === undefined ? decoded : validateRows(decoded, options.row, signal);
+      });
       const rows = result.rows.length;
       // Last, so that a row that does not fit is one event as well, and not a success before it.
-      publish('nn-runtime:query', { status, code: 'OK', rows, bytes, milliseconds: now() - startedAtMs });
+      publish('nn-runtime:query', {
+        status: 200,
+        code: 'OK',
+        rows,
+        bytes,
+        milliseconds: now() - startedAtMs,
+      });
       return result as QueryResult<never>;
     } catch (error) {
       const { statusCode: status, code } =

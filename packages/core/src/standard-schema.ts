@@ -1,4 +1,4 @@
-/** The interface of Standard Schema v1 (https://standardschema.dev), which zod 4, valibot and arktype implement. Types only, copied as the specification invites to. */
+/** The interface of Standard Schema v1 (https://standardschema.dev), which zod 4, valibot and arktype implement, copied as the specification invites to. */
 
 /** A schema of any library that implements Standard Schema. */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
@@ -26,3 +26,14 @@ export interface StandardIssue {
 
 /** What a schema makes of a value. */
 export type OutputOf<S extends StandardSchemaV1> = NonNullable<S['~standard']['types']>['output'];
+
+/** Whether a value is a schema of the specification. Some libraries make theirs functions. */
+export function isSchema(value: unknown): value is StandardSchemaV1 {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const standard: unknown = Reflect.get(value, '~standard');
+  return (
+    typeof standard === 'object' &&
+    standard !== null &&
+    typeof Reflect.get(standard, 'validate') === 'function'
+  );
+}
