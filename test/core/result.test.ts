@@ -150,3 +150,55 @@ t.test('each call gives objects of its own', async (t) => {
   if (first) first.a = 2;
   t.strictSame(result.objects(), [{ a: 1 }]);
 });
+
+t.test('only `rename` renames: any other word throws, as without one', async (t) => {
+  const result = await query(
+    [
+      ['a', 'bigint'],
+      ['a', 'bigint'],
+    ],
+    '[[1,2]]',
+  );
+  for (const duplicates of ['Rename', 'merge', '', null]) {
+    t.throws(() => result.objects({ duplicates: duplicates as never }), { code: 'VALIDATION_FAILED' });
+  }
+});
+
+t.test('thousands of columns with one name are renamed in one pass', async (t) => {
+  const columns = Array.from({ length: 20_000 }, () => ['c', 'bigint'] as const);
+  const result = await query(columns, '[]');
+  const startedAtMs = performance.now();
+  t.strictSame(result.objects({ duplicates: 'rename' }), []);
+  t.throws(() => result.objects(), { message: /named "c":/ });
+  // The square of the number would be minutes.
+  t.ok(performance.now() - startedAtMs < 5_000);
+});
+
+t.test('a value nested as deep as is read serialises, in every form; a deeper one is not read', async (t) => {
+  const nested = (depth: number, open: string, inner: string, close: string): string =>
+    open.repeat(depth) + inner + close.repeat(depth);
+  for (const type of ['mystery', 'json', 'variant', 'map(varchar, mystery)']) {
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      for (const inner of ['1', '9007199254740993']) {
+        const cell = (depth: number): string =>
+          type.startsWith('map')
+            ? `{"k":${nested(depth, open, inner, close)}}`
+            : nested(depth, open, inner, close);
+        const result = await query([['c', type]], `[[${cell(500)}]]`);
+        const text = inner === '1' ? inner : `"${inner}"`;
+        t.ok(JSON.stringify(result).includes(nested(500, open, text, close)), type);
+        t.ok(JSON.stringify(result.objects({ json: true })).includes(text));
+        for (const depth of [501, 3_000, 100_000]) {
+          await t.rejects(
+            query([['c', type]], `[[${cell(depth)}]]`),
+            { code: 'QUERYMESH_PROTOCOL_ERROR' },
+            `${type} ${depth}`,
+          );
+        }
+      }
+    }
+  }
+});

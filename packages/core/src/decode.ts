@@ -103,23 +103,25 @@ function keyDecoderOf(type: TrinoType, options: DecodeOptions): Decoder {
   return decoder ?? toText;
 }
 
+// Deeper than any data, and far from the end of the stack, for JSON.stringify too: a result always serialises.
+const DEEPEST = 500;
+
 function rawDecoder({ exactness }: DecodeOptions): Decoder {
-  const decode: Decoder = (value) => {
+  const decode = (value: unknown, depth: number): Value => {
     if (typeof value === 'number') {
       if (exactness === 'none' && Number.isInteger(value) && !Number.isSafeInteger(value))
         throw new Inexact('integers');
       return value;
     }
     if (value instanceof NumberText) return plainNumber(value.text);
-    if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at++) value[at] = decode(value[at]);
-      return value;
-    }
-    if (typeof value === 'object' && value !== null)
-      return rawObject(value as Record<string, unknown>, decode);
-    return value as null | boolean | string;
+    if (typeof value !== 'object' || value === null) return value as null | boolean | string;
+    if (depth === DEEPEST) throw new Misfit();
+    const inside: Decoder = (inner) => decode(inner, depth + 1);
+    if (!Array.isArray(value)) return rawObject(value as Record<string, unknown>, inside);
+    for (let at = 0; at < value.length; at++) value[at] = inside(value[at]);
+    return value;
   };
-  return decode;
+  return (value) => decode(value, 0);
 }
 
 function rawObject(value: Record<string, unknown>, decode: Decoder): { [name: string]: Value } {

@@ -76,14 +76,20 @@ class DecodedResult<Row> implements QueryResult<Row> {
 
 function keysOf(columns: readonly Column[], duplicates: 'throw' | 'rename'): string[] {
   const names = columns.map((column) => column.name);
-  const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));
-  if (repeated.size === 0) return names;
-  if (duplicates === 'throw') throw repeatedNames(repeated);
   const taken = new Set(names);
-  return names.map((name, at) => {
-    if (names.indexOf(name) === at) return name;
-    let suffix = 2;
-    while (taken.has(`${name}_${suffix}`)) suffix++;
+  if (taken.size === names.length) return names;
+  if (duplicates !== 'rename') throw repeatedNames(names);
+  // The suffix last tried for each name that was seen.
+  const suffixes = new Map<string, number>();
+  return names.map((name) => {
+    let suffix = suffixes.get(name);
+    if (suffix === undefined) {
+      suffixes.set(name, 1);
+      return name;
+    }
+    do suffix++;
+    while (taken.has(`${name}_${suffix}`));
+    suffixes.set(name, suffix);
     taken.add(`${name}_${suffix}`);
     return `${name}_${suffix}`;
   });
@@ -108,8 +114,10 @@ const define = (object: RowObject, key: string, value: Value): void => {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
-function repeatedNames(names: ReadonlySet<string>): QueryMeshError {
-  const list = [...names].map((name) => JSON.stringify(name)).join(', ');
+function repeatedNames(names: readonly string[]): QueryMeshError {
+  const seen = new Set<string>();
+  const repeated = new Set(names.filter((name) => seen.size === seen.add(name).size));
+  const list = [...repeated].map((name) => JSON.stringify(name)).join(', ');
   return new QueryMeshError('VALIDATION_FAILED', {
     message: `More than one column is named ${list}: give each its own name with AS, read \`rows\`, or ask for { duplicates: 'rename' }.`,
   });
