@@ -11,7 +11,8 @@ export interface InstantLike {
  * `2020-06-10 15:55:23.383345 -08:30`. A time that a clock shows twice, as summer time ends, is the earlier one: the wire form does not tell.
  *
  * @returns a `Temporal.Instant` where the engine has Temporal, else nanoseconds since the epoch as a bigint.
- * @throws TypeError for a text of another form, an unknown zone, and digits finer than a nanosecond, which would be lost.
+ * @throws TypeError for a text of another form, an unknown zone, an instant past those of `Date`, and digits finer than a nanosecond, which would
+ * be lost.
  */
 export function toInstant(text: string): bigint | InstantLike {
   const nanoseconds = epochNanosecondsOf(text);
@@ -21,10 +22,12 @@ export function toInstant(text: string): bigint | InstantLike {
 }
 
 const FORM = /^([+-]?\d{4,6})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,12}))? ?(\S+)$/;
-const OFFSET = /^([+-])(\d\d):(\d\d)$/;
+const OFFSET = /^([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;
 const NS_PER_MS = 1_000_000n;
+/** The last instant of Date, of Temporal and of the time zones (ECMA-262, "Time Values and Time Range"). */
+const LAST_MS = 8_640_000_000_000_000;
 
 function epochNanosecondsOf(text: string): bigint {
   const match = FORM.exec(text);
@@ -35,7 +38,17 @@ function epochNanosecondsOf(text: string): bigint {
     throw new TypeError('a timestamp finer than nanoseconds is no instant');
   }
   const nanoseconds = BigInt(fraction.slice(0, 9).padEnd(9, '0'));
-  return BigInt(wall - offsetMsAt(wall, zone)) * NS_PER_MS + nanoseconds;
+  const epochMs = BigInt(inRange(wall - offsetMsAt(wall, zone)));
+  const instant = epochMs * NS_PER_MS + nanoseconds;
+  if (instant > BigInt(LAST_MS) * NS_PER_MS) throw new TypeError(OUT_OF_RANGE);
+  return instant;
+}
+
+const OUT_OF_RANGE = 'not an instant that a clock of this machine can show';
+
+function inRange(epochMs: number): number {
+  if (Math.abs(epochMs) > LAST_MS) throw new TypeError(OUT_OF_RANGE);
+  return epochMs;
 }
 
 // The time on the clock, counted as if it were UTC. Date.UTC takes the years 0 to 99 for those of the 20th century.
@@ -73,7 +86,7 @@ function zoneOffsetMs(wall: number, clock: Clock): number {
 function clockOf(zone: string): Clock {
   const format = formatOf(zone);
   return (epochMs) => {
-    const parts = new Map(format.formatToParts(epochMs).map(({ type, value }) => [type, value]));
+    const parts = new Map(format.formatToParts(inRange(epochMs)).map(({ type, value }) => [type, value]));
     const number = (name: Intl.DateTimeFormatPartTypes): number => Number(parts.get(name));
     const year = parts.get('era') === 'BC' ? 1 - number('year') : number('year');
     return wallMs([year, number('month'), number('day'), number('hour'), number('minute'), number('second')]);
