@@ -40,6 +40,24 @@ export async function rowsByZod(caller: Caller): Promise<void> {
   void key;
 }
 
+export async function outputsForJson(caller: Caller): Promise<void> {
+  const named = await caller.queryMesh('SELECT 1', {
+    row: z.object({ name: z.string(), at: z.coerce.date() }),
+  });
+  const [object] = named.objects({ json: true });
+  holds<Equal<typeof object, { [name: string]: JsonValue } | undefined>>();
+  const texts = await caller.queryMesh('SELECT 1', {
+    row: z.object({ name: z.string() }).transform(({ name }) => name),
+  });
+  const [text] = texts.objects({ json: true });
+  holds<Equal<typeof text, JsonValue | undefined>>();
+  // @ts-expect-error: an output that is a text is no object in JSON either
+  text?.name;
+  const lists = await caller.queryMesh('SELECT 1', { row: z.object({}).transform(() => [1]) });
+  const [list] = lists.objects({ json: true });
+  holds<Equal<typeof list, JsonValue | undefined>>();
+}
+
 export async function rowsByValibot(caller: Caller): Promise<void> {
   const row = v.object({ name: v.string(), big: v.bigint() });
   const [nation] = (await caller.queryMesh(sql`SELECT 1`, { row, bigint: 'bigint' })).objects();

@@ -16,6 +16,13 @@ export interface ObjectsOptions {
 /** A row as an object without a schema: the column's name → its value. */
 export type RowObject = { [name: string]: Value };
 
+/** What JSON has for a row: an object, unless a schema makes something of it that is none there. */
+type JsonOf<Row> = Row extends object
+  ? Row extends readonly unknown[] | ReadonlySet<unknown> | Date | Uint8Array
+    ? JsonValue
+    : { [name: string]: JsonValue }
+  : JsonValue;
+
 /** The columns and rows of a query, decoded by type. `Row` is what `objects()` gives: the schema's output where the call had one. */
 export interface QueryResult<Row = RowObject> {
   /** In the order of the query. Names may repeat. */
@@ -28,8 +35,8 @@ export interface QueryResult<Row = RowObject> {
    * @throws QueryMeshError `VALIDATION_FAILED` when two columns have one name and `duplicates` is not `rename`.
    */
   objects(options?: ObjectsOptions & { json?: false | undefined }): Row[];
-  objects(options: ObjectsOptions & { json: true }): { [name: string]: JsonValue }[];
-  objects(options: ObjectsOptions): (Row | { [name: string]: JsonValue })[];
+  objects(options: ObjectsOptions & { json: true }): JsonOf<Row>[];
+  objects(options: ObjectsOptions): (Row | JsonOf<Row>)[];
   /** Columns and rows as JSON has them: bigint as its digits, Map as object, Uint8Array as base64, NaN as "NaN". */
   toJSON(): { columns: Column[]; rows: JsonValue[][] };
 }
@@ -62,7 +69,7 @@ class DecodedResult<Row> implements QueryResult<Row> {
   }
 
   objects(options?: ObjectsOptions & { json?: false | undefined }): Row[];
-  objects(options: ObjectsOptions & { json: true }): { [name: string]: JsonValue }[];
+  objects(options: ObjectsOptions & { json: true }): JsonOf<Row>[];
   objects(options: ObjectsOptions = {}): unknown[] {
     const objects =
       this.#outputs ?? buildObjects(this.rows, keysOf(this.columns, options.duplicates ?? 'throw'));
