@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 
 export interface PlainResponse {
   readonly status: number;
@@ -10,13 +10,13 @@ export interface PlainResponse {
 /** One request by `node:http`, which sends the headers it is given and no others: `fetch` adds Sec-Fetch-Mode and Accept of its own. */
 export function ask(
   url: string,
-  options: { method?: string; headers?: OutgoingHttpHeaders; body?: string | Buffer } = {},
+  options: { method?: string; headers?: OutgoingHttpHeaders; body?: string | Buffer; agent?: Agent } = {},
 ): Promise<PlainResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method: options.method ?? 'GET',
       headers: options.headers ?? {},
-      agent: false,
+      agent: options.agent ?? false,
     });
     outgoing.on('error', reject);
     outgoing.on('response', (response) => {

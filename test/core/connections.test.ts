@@ -315,6 +315,27 @@ t.test('a process that was too busy to close an idle connection does not use it 
   }
 });
 
+t.test(
+  'queries that come all at once after a pause share the closing of a connection, without a warning',
+  async (t) => {
+    const { broker, queryMesh } = await setUp(t);
+    let passedMs = 0;
+    const real = performance.now.bind(performance);
+    t.intercept(performance, 'now', { value: () => real() + passedMs, configurable: true, writable: true });
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', onWarning);
+    t.teardown(() => process.off('warning', onWarning));
+    await queryMesh('SELECT 1');
+    await turn();
+    passedMs += 4_001;
+    await Promise.all(Array.from({ length: 20 }, () => queryMesh('SELECT 1')));
+    await turn();
+    t.equal(broker.connections.length, 21, 'the overdue connection was not used');
+    t.same(warnings, []);
+  },
+);
+
 t.test('connecting has a limit of its own; a query that was not sent may be sent again', async (t) => {
   // Takes connections, and never a word of TLS.
   const silent = await startRawBroker(() => undefined);

@@ -2,10 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createTestBroker, testPeople } from '@nn-runtime/dev/testing';
 import t from 'tap';
 import { ask } from '../http.js';
+import { RawConnection } from '../raw-http.js';
 
 const broker = await createTestBroker();
 t.teardown(() => broker.close());
@@ -23,6 +26,14 @@ async function start(app: string): Promise<{ url: string; child: ChildProcess }>
   if (url === undefined) throw new Error(`no address in ${line}`);
   return { url, child };
 }
+
+/** Whether somebody still takes connections there. */
+const keepsListening = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy()).once('close', () => resolve(true));
+  });
 
 for (const [app, framework] of [
   ['fastify-app', 'Fastify'],
@@ -156,11 +167,36 @@ for (const [app, framework] of [
       t.equal((await get('/assets/page.js')).status, 404);
     });
 
-    t.test('it ends by itself when asked to', async (t) => {
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      t.same(await exit, [0, null]);
-    });
+    t.test(
+      'asked to end, it answers what is in flight and ends within 5 s, however long clients would stay',
+      async (t) => {
+        const agent = new Agent({ keepAlive: true });
+        t.teardown(() => agent.destroy());
+        const keep = (path: string) => ask(url + path, { headers: person(), agent });
+        const begun = await RawConnection.open(Number(new URL(url).port));
+        t.teardown(() => begun.close());
+        begun.write('GET /api/me HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+        const held = broker.hold();
+        const inFlight = keep('/api/nations');
+        await held.arrived;
+        await keep('/api/me');
+        const exit = once(child, 'exit');
+        const askedMs = performance.now();
+        child.kill('SIGTERM');
+        // It listens no longer once it has begun to end.
+        for (let listening = true; listening; ) listening = await keepsListening(url);
+        begun.write('\r\n');
+        const last = await begun.answer();
+        t.equal(last.body, '{"kind":"anonymous"}', 'a request that had begun is answered');
+        t.equal(last.headers.connection, 'close');
+        held.answer({ columns: [{ name: 'name', type: 'varchar' }], rows: [['PERU']] });
+        const answer = await inFlight;
+        t.equal(answer.status, 200);
+        t.same(answer.json(), { columns: [{ name: 'name', type: 'varchar' }], rows: [['PERU']] });
+        t.same(await exit, [0, null]);
+        t.ok(performance.now() - askedMs < 5_000, 'the connections it kept open ended with it');
+      },
+    );
   });
 }
 

@@ -7,6 +7,7 @@
 export type Soak = (seconds: number | undefined) => Promise<readonly string[]>;
 
 const SOAKS: Readonly<Record<string, () => Promise<{ readonly soak: Soak }>>> = {
+  http: () => import('./http.js'),
   nyxdb: () => import('./nyxdb.js'),
 };
 

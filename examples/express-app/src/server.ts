@@ -8,6 +8,11 @@ const runtime = createRuntime();
 const server = createServer(createApp(runtime));
 const edge = createNyxdbEdge({ runtime, ...live }).attach(server);
 
+// A client that keeps its connection would keep the process: once that is ending, each answer is its connection's last.
+server.prependListener('request', ({ socket }, response) => {
+  if (server.listening) response.once('finish', () => server.listening || socket.end());
+  else response.setHeader('connection', 'close');
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void edge.drain().then(() => server.close()));
 }

@@ -22,6 +22,7 @@ interface Idle {
  */
 export class Idleness {
   readonly #idle = new WeakMap<object, Idle>();
+  readonly #closing = new WeakMap<Socket, Promise<void>>();
   #over = false;
 
   /** Puts an agent under these rules. */
@@ -65,9 +66,18 @@ export class Idleness {
         return idle === undefined || nowMs - idle.sinceMs > idle.limitMs;
       });
     // Only when it is closed does the agent forget it.
-    const closed = overdue.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-    for (const socket of overdue) socket.destroy();
-    await Promise.all(closed);
+    await Promise.all(overdue.map((socket) => this.#close(socket)));
+  }
+
+  // Many questions may come before it is closed, and share one listener: of eleven Node warns as of a leak.
+  #close(socket: Socket): Promise<void> {
+    const closing =
+      this.#closing.get(socket) ??
+      new Promise<void>((resolve) => {
+        socket.once('close', () => resolve()).destroy();
+      });
+    this.#closing.set(socket, closing);
+    return closing;
   }
 
   /** From now on none is kept. */
