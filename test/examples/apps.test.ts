@@ -146,7 +146,7 @@ for (const [app, framework] of [
           "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
           "trusted-types 'none'",
       );
-      t.equal(headers['referrer-policy'], 'no-referrer');
+      t.equal(headers['referrer-policy'], 'same-origin');
       t.equal(headers['x-content-type-options'], 'nosniff');
       t.notMatch(text, /<script(?! type="module" src="\/)|<style| style=| on\w+=|https?:/, 'nothing inline');
       const files = [...text.matchAll(/(?:src|href)="(\/(?:assets\/|icon)[^"]*)"/g)].map(

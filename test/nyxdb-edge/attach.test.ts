@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fastifyWebsocket from '@fastify/websocket';
 import { createRuntime } from '@nn-runtime/core';
@@ -13,11 +13,18 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { WebSocket, WebSocketServer } from 'ws';
 import { startEngine } from '../nyxdb/engine.js';
-import { RawConnection } from '../raw-http.js';
+import { RawConnection, requestText } from '../raw-http.js';
 import { environment, NOW_MS } from '../tokens.js';
 import { EXEC, identity, ORIGIN, signer, startEdge } from './edge.js';
 
 const runtimeOptions = { env: environment([signer]), now: () => NOW_MS };
+
+const edgeOptions = (upstream: string) => ({
+  path: '/live',
+  upstream,
+  origins: [ORIGIN],
+  engineRequiresAuth: true as const,
+});
 
 /** Opens a WebSocket as Ana, and gives what came of it. */
 async function open(t: Test, port: number, path: string, headers: Record<string, string> = {}) {
@@ -90,6 +97,100 @@ t.test('without other listeners, an upgrade to elsewhere is an ordinary request'
   for (const connection of [raw, body, ordinary]) connection.close();
 });
 
+for (const [what, target, upgrade] of [
+  ['to the edge', '/live', 'websocket'],
+  ['to elsewhere', '/elsewhere', 'websocket'],
+  ['to something else', '/live', 'h2c'],
+])
+  t.test(
+    `an upgrade pipelined behind a request without its answer ends the connection, and nothing else: ${what}`,
+    async (t) => {
+      const slow: ServerResponse[] = [];
+      const server = createServer((request, response) => {
+        if (request.url === '/slow') slow.push(response);
+        else response.end('here');
+      });
+      const engine = await startEngine(t);
+      const runtime = createRuntime(runtimeOptions);
+      const edge = createNyxdbEdge({ runtime, ...edgeOptions(engine.url) }).attach(server);
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      t.teardown(async () => {
+        server.close();
+        await Promise.all([edge.close(), runtime.close()]);
+      });
+      const { port } = server.address() as AddressInfo;
+      const socket = connect(port, '127.0.0.1');
+      const received: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => received.push(chunk)).on('error', () => {});
+      const ended = once(socket, 'close');
+      socket.write(
+        requestText([], '/slow') +
+          requestText(
+            [
+              'Connection: Upgrade',
+              `Upgrade: ${upgrade}`,
+              'Sec-WebSocket-Version: 13',
+              'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+              `Origin: ${ORIGIN}`,
+              `X-NNumbers-Identity: ${identity()}`,
+            ],
+            target,
+          ),
+      );
+      await ended;
+      t.equal(Buffer.concat(received).length, 0, 'no answer that belongs to the other request');
+      t.equal(slow.length, 1);
+      slow[0]?.end('too late');
+      t.equal(edge.status().opened, 0);
+      const next = await RawConnection.open(port);
+      t.equal((await next.request([], '/after')).body, 'here', 'the process lives');
+      next.close();
+    },
+  );
+
+t.test('an upgrade behind a request that was answered is as good as any', async (t) => {
+  const { edge, port } = await startEdge(t);
+  const raw = await RawConnection.open(port);
+  t.equal((await raw.request([], '/before', 'HEAD')).status, 404);
+  const handshake = await raw.request(
+    [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      `Origin: ${ORIGIN}`,
+      `X-NNumbers-Identity: ${identity()}`,
+    ],
+    '/live',
+  );
+  t.equal(handshake.status, 101);
+  t.equal(edge.status().opened, 1);
+  raw.close();
+});
+
+t.test('HTTP/1.0 has no upgrades: an ordinary request (RFC 9110 section 7.8)', async (t) => {
+  const { edge, handled, port } = await startEdge(t);
+  const raw = await RawConnection.open(port);
+  raw.write(
+    requestText(
+      [
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+        `Origin: ${ORIGIN}`,
+        `X-NNumbers-Identity: ${identity()}`,
+      ],
+      '/live',
+    ).replace('HTTP/1.1', 'HTTP/1.0'),
+  );
+  t.equal((await raw.answer()).status, 404);
+  t.same(handled, ['GET /live']);
+  t.equal(edge.status().opened, 0);
+  raw.close();
+});
+
 t.test('two edges on one server, each with its path; one path twice is a mistake', async (t) => {
   const { edge, server, port, engine } = await startEdge(t);
   const runtime = createRuntime(runtimeOptions);
@@ -116,13 +217,6 @@ t.test('one edge on two servers', async (t) => {
   await once(server, 'listening');
   t.teardown(() => server.close());
   t.equal((await open(t, (server.address() as AddressInfo).port, '/live')).outcome, 101);
-});
-
-const edgeOptions = (upstream: string) => ({
-  path: '/live',
-  upstream,
-  origins: [ORIGIN],
-  engineRequiresAuth: true as const,
 });
 
 t.test('Fastify: the runtime is the one of the nnumbers plugin; app.close() drains', async (t) => {

@@ -46,6 +46,28 @@ for (const [fraction, lifeMs] of [
     },
   );
 
+t.test(
+  'no deadline is longer than a timer waits: the longest life is long, also by chance (E16)',
+  async (t) => {
+    const delays: number[] = [];
+    const { connect, edge, clock } = await startEdge(t, {
+      random: random(0.99),
+      deadlines: { lifeMs: 2_147_483_647 },
+      clock: {
+        now: () => 0,
+        after(delayMs, run) {
+          delays.push(delayMs);
+          return clock.after(delayMs, run);
+        },
+      },
+      ...ana,
+    });
+    await connect();
+    await until(() => edge.status().opened === 1);
+    t.equal(Math.max(...delays), 2_147_483_647, 'Node would make 1 ms of more');
+  },
+);
+
 t.test('at the end of its life a call in flight may finish, for drainMs', async (t) => {
   const { clock, connect, engine } = await startEdge(t, {
     random: random(0.5),

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import type { Person } from '@nn-runtime/core';
@@ -76,6 +77,11 @@ t.test('the network: whoever may not connect is refused first (E3)', async (t) =
   t.equal(status, 403);
   t.match(text, /NETWORK_NOT_ALLOWED/);
   t.same(asked, ['127.0.0.1']);
+  // As JavaScript may write it.
+  for (const answer of [Promise.resolve(false), undefined, 'no', 1]) {
+    const { refused } = await startEdge(t, { allowRemote: () => answer as unknown as boolean });
+    t.match(await refused(), { status: 403, text: /NETWORK_NOT_ALLOWED/ }, 'only true lets anybody in');
+  }
 });
 
 t.test(
@@ -250,26 +256,47 @@ t.test('the person is the verified one', async (t) => {
   t.match(asked, [{ kind: 'person', subject: 'ana-0001', organization: { id: 'org-51c2' } }]);
 });
 
-t.test('what is no WebSocket handshake is refused by ws, after everything else', async (t) => {
-  const { port } = await startEdge(t);
+t.test('what is no WebSocket handshake is refused after everything else, told and counted', async (t) => {
+  const { edge, engine, port } = await startEdge(t);
+  const events: unknown[] = [];
+  const note = (event: unknown) => events.push(event);
+  subscribe('nn-runtime:nyxdb-edge', note);
+  t.teardown(() => unsubscribe('nn-runtime:nyxdb-edge', note));
   const allowed = [`Origin: ${ORIGIN}`, `X-NNumbers-Identity: ${identity()}`];
-  for (const [version, key] of [
-    ['12', 'AAAAAAAAAAAAAAAAAAAAAA=='],
-    ['13', 'short'],
-  ]) {
-    const lines = [
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      `Sec-WebSocket-Version: ${version}`,
-      `Sec-WebSocket-Key: ${key}`,
-    ];
-    for (const [more, status] of [
-      [[], 403],
-      [allowed, 400],
+  const version = 'Sec-WebSocket-Version: 13';
+  const key = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+  const protocol = 'Sec-WebSocket-Protocol: nyxdb.edge-auth.v1';
+  const wrong: readonly (readonly string[])[] = [
+    ['Sec-WebSocket-Version: 12', key],
+    [version, version, key],
+    [version],
+    [version, 'Sec-WebSocket-Key: short'],
+    [version, key, key],
+    [version, key, protocol, protocol],
+    // Its body would be read as the client's first frames.
+    [version, key, 'Content-Length: 5'],
+    [version, key, 'Transfer-Encoding: chunked'],
+  ];
+  for (const lines of wrong)
+    for (const [more, status, code] of [
+      [[], 403, 'ORIGIN_NOT_ALLOWED'],
+      [allowed, 400, 'HANDSHAKE_INVALID'],
     ] as const) {
       const raw = await RawConnection.open(port);
-      t.equal((await raw.request([...lines, ...more], '/live')).status, status);
+      const answer = await raw.request(
+        ['Connection: Upgrade', 'Upgrade: websocket', ...lines, ...more],
+        '/live',
+      );
+      t.equal(answer.status, status, lines.join());
+      t.equal(JSON.parse(answer.body).code, code);
+      t.equal(answer.headers['sec-websocket-version'], status === 400 ? '13' : undefined);
       raw.close();
     }
-  }
+  t.match(edge.status(), { refused: 16, opened: 0, people: 0 });
+  t.equal(engine.peers.length, 0);
+  t.same(events.at(-1), { name: 'upgrade-refused', cause: 'handshake', statusCode: 400 });
+  const raw = await RawConnection.open(port);
+  const lines = ['Connection: Upgrade', 'Upgrade: websocket', version, key, 'Content-Length: 0', ...allowed];
+  t.equal((await raw.request(lines, '/live')).status, 101, 'no body is no body');
+  raw.close();
 });

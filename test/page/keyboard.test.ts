@@ -62,3 +62,43 @@ t.test('the whole page, with the keyboard alone', async (t) => {
   t.same(await focus(page), ['Sign in', true]);
   t.same(ownComplaints(complaints), []);
 });
+
+t.test('a button that makes way leaves the focus where its outcome is', async (t) => {
+  const { platform, url } = example;
+  t.teardown(() => {
+    platform.nyxdb.setFaults([]);
+    platform.faults.set({ queryMesh: 'up' });
+  });
+  platform.nyxdb.setFaults([{ on: 'snapshot', do: 'revoke' }]);
+  platform.faults.set({ queryMesh: 'down' });
+  const context = await visitor(t, browser, example, 'ana@example.org');
+  const { page } = await open(context, `${url}/`);
+  const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent');
+
+  const again = (name: string) => page.locator(`#${name}`).getByRole('button');
+  await again('again').waitFor();
+  await again('again').press('Enter');
+  await page.locator('#connection[data-state=live]').waitFor();
+  t.equal(await focused(), 'connection');
+
+  await page.getByRole('button', { name: 'Run the query' }).click();
+  for (const name of ['nations', 'regions', 'long-error']) await again(name).waitFor();
+  platform.faults.set({ queryMesh: 'up' });
+  for (const [name, outcome] of [
+    ['nations', page.getByRole('rowheader', { name: 'BRAZIL' })],
+    ['regions', page.getByRole('img', { name: /^Customers per region/ })],
+  ] as const) {
+    await again(name).press('Enter');
+    await outcome.waitFor();
+    t.equal(await focused(), name);
+  }
+  await again('long-error').press('Enter');
+  await page.getByRole('progressbar').waitFor();
+  t.equal(await focused(), 'cancel');
+
+  // The other tab ends the session: the whole of it is gone.
+  const other = await open(context, `${url}/`);
+  await other.page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText(/^Your session has ended/).waitFor();
+  t.equal(await focused(), 'main');
+});

@@ -76,3 +76,45 @@ for (const colorScheme of ['light', 'dark'] as const)
       await part(page, 'Customers per region').getByRole('alert').waitFor();
       await see(page, 'failing');
     });
+
+t.test('text twice as large, on a telephone: nothing is cut off, squeezed or written over', async (t) => {
+  const look = { viewport: { width: 375, height: 900 }, reducedMotion: 'reduce' } as const;
+  const { page } = await open(await visitor(t, browser, example, 'ana@example.org', look), `${url}/`);
+  await part(page, 'Customers per region').getByRole('img').waitFor();
+  await part(page, 'Verified identity').getByText('5b1c7a0e-ana').waitFor();
+  await page.evaluate("document.documentElement.style.fontSize = '200%'");
+  t.equal(await page.evaluate('document.documentElement.scrollWidth'), 375, 'nothing scrolls sideways');
+  const widths = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('dd')].map((value) => value.getBoundingClientRect().width)",
+  );
+  t.equal(widths.length, 5);
+  for (const width of widths) t.ok(width > 190, 'a value has room for words');
+  // One below the other: label, bar, label, bar.
+  const edges = await page.evaluate<number[]>(`
+    [...document.querySelectorAll('.chart .label, .chart .bar')].flatMap((part) => {
+      const { top, bottom } = part.getBoundingClientRect();
+      return [top, bottom];
+    })`);
+  t.equal(edges.length, 20);
+  t.same(
+    edges,
+    edges.toSorted((one, other) => one - other),
+    'no label is written over a bar',
+  );
+  t.same(await findings(page), []);
+  await page.screenshot({ path: join(pictures, 'large-text-375.png'), fullPage: true });
+});
+
+t.test("in the reader's own colours, what is chosen is told by more than weight", async (t) => {
+  const look = { forcedColors: 'active', colorScheme: 'dark' } as const;
+  const { page } = await open(await visitor(t, browser, example, 'ana@example.org', look), `${url}/`);
+  const ground = (name: string): Promise<string> =>
+    page.evaluate(
+      `getComputedStyle(document.querySelector('[name=instrument][value="${name}"] + span')).backgroundColor`,
+    );
+  t.not(await ground('BTC-USD'), await ground('ETH-USD'));
+  await page.getByRole('radio', { name: 'ETH-USD' }).check();
+  t.not(await ground('ETH-USD'), await ground('BTC-USD'));
+  t.equal(await ground('BTC-USD'), await ground('SOL-USD'));
+  await page.screenshot({ path: join(pictures, 'forced-colors.png'), fullPage: true });
+});

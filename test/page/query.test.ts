@@ -60,5 +60,48 @@ for (const name of examples) {
       t.equal(await alert.count(), 0);
       t.same(ownComplaints(complaints), []);
     });
+
+    t.test('a code that nobody knows is shown as text, whatever it is', async (t) => {
+      const context = await visitor(t, browser, example, 'ana@example.org');
+      for (const code of ['constructor', '__proto__', 'toString', '<img src=x onerror=alert(1)>']) {
+        await context.route('**/api/nations', (route) => route.fulfill({ status: 500, json: { code } }));
+        const { page, complaints } = await open(context, `${url}/`);
+        const alert = part(page, 'Nations').getByRole('alert');
+        await alert.waitFor();
+        t.equal(
+          await alert.textContent(),
+          `Something went wrong. Try again; if it fails again, report the code.Code ${code}Try again`,
+        );
+        t.same(ownComplaints(complaints), []);
+        await page.close();
+        await context.unroute('**/api/nations');
+      }
+    });
+
+    t.test('values and names are text: nothing in them runs', async (t) => {
+      const context = await visitor(t, browser, example, 'ana@example.org');
+      const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+      await context.route('**/api/nations', (route) =>
+        route.fulfill({ json: { columns: [{ name: evil, type: evil }], rows: [[evil]] } }),
+      );
+      await context.route('**/api/regions', (route) =>
+        route.fulfill({ json: { columns: [], rows: [[evil, 1]] } }),
+      );
+      await context.route('**/api/me', (route) =>
+        route.fulfill({
+          json: {
+            ...{ kind: 'person', subject: evil, name: evil, email: evil },
+            ...{ organization: { slug: evil }, expiresAt: evil },
+          },
+        }),
+      );
+      const { page, complaints } = await open(context, `${url}/`);
+      for (const name of ['Nations', 'Verified identity'])
+        await part(page, name).getByText(evil).first().waitFor();
+      await page.locator('#regions text.label').getByText(evil).waitFor();
+      t.equal(await page.locator('main img, main script').count(), 0);
+      t.match(await page.title(), /^Who signed in/);
+      t.same(ownComplaints(complaints), []);
+    });
   });
 }

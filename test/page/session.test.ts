@@ -82,6 +82,19 @@ for (const name of examples) {
       t.same(ownComplaints(complaints), []);
     });
 
+    t.test('without scripts, signing in and out still works, as the page says', async (t) => {
+      const context = await visitor(t, browser, example, undefined, { javaScriptEnabled: false });
+      const { page, complaints } = await open(context, `${url}/`);
+      await page.getByText(/^This browser runs no scripts here: you can sign in and out/).waitFor();
+      await page.getByRole('link', { name: 'Sign in to see your data' }).click();
+      await page.getByRole('button', { name: 'Ana Souza' }).click();
+      await page.getByRole('banner').getByText('Signed in as Ana Souza').waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('banner').getByText('Nobody is signed in.').waitFor();
+      t.equal(page.url(), `${url}/`);
+      t.same(complaints, []);
+    });
+
     t.test('somebody without a name and an email is a person too', async (t) => {
       const context = await visitor(t, browser, example, 'e27c91d3-nameless');
       const { page } = await open(context, `${url}/`);

@@ -9,7 +9,8 @@ const template = readFileSync(new URL('../../page.html', import.meta.url), 'utf8
 export const homeHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': contentSecurityPolicy,
-  'referrer-policy': 'no-referrer',
+  // Not no-referrer: then a browser says `Origin: null` of the sign-out form too (Fetch, "append a request Origin header"), and nobody can sign out.
+  'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   // What it says depends on who asks.
   'cache-control': 'no-store',

@@ -6,8 +6,10 @@ export interface Bar {
   readonly value: number;
 }
 
-const ROW_PX = 46;
-const BAR_PX = 14;
+// In the text's own size: both grow where somebody reads large text.
+const ROW_EM = 3.3;
+const BAR_EM = 1;
+const em = (length: number): string => `${length.toFixed(2)}em`;
 
 /**
  * Horizontal bars from zero. Lengths are shares of the chart's width and not of a view box, so the text keeps its size on a small
@@ -24,18 +26,19 @@ export function barChart(title: string, bars: readonly Bar[]): SVGSVGElement {
       role: 'img',
       'aria-labelledby': `${titleId} ${descriptionId}`,
       width: '100%',
-      height: String(bars.length * ROW_PX),
+      height: em(bars.length * ROW_EM),
     },
     svg('title', { id: titleId }, title),
     svg('desc', { id: descriptionId }, `${bars.map(({ label, value }) => `${label}: ${value}`).join(', ')}.`),
     ...bars.flatMap(({ label, value }, index) => {
-      const top = index * ROW_PX;
+      const top = index * ROW_EM;
       const width = `${((100 * value) / longest).toFixed(2)}%`;
-      const barTop = String(top + ROW_PX - BAR_PX - 10);
-      const box = { x: '0', y: barTop, height: String(BAR_PX), rx: '3' };
+      const barTop = em(top + ROW_EM - BAR_EM - 0.7);
+      const baseline = em(top + 1.1);
+      const box = { x: '0', y: barTop, height: em(BAR_EM), rx: '3' };
       return [
-        svg('text', { class: 'label', x: '0', y: String(top + 15) }, label),
-        svg('text', { class: 'value', x: '100%', y: String(top + 15), 'text-anchor': 'end' }, String(value)),
+        svg('text', { class: 'label', x: '0', y: baseline }, label),
+        svg('text', { class: 'value', x: '100%', y: baseline, 'text-anchor': 'end' }, String(value)),
         svg('rect', { class: 'track', width: '100%', ...box }),
         svg('rect', { class: 'bar', width, ...box }),
       ];

@@ -10,9 +10,15 @@ export function showConnection(connection: Connection, again: () => void): void 
   if (line.textContent !== `${word} ${sentence}`)
     line.replaceChildren(html('strong', {}, word), ' ', html('span', {}, sentence));
   const place = byId('again');
+  const hadFocus = place.contains(document.activeElement);
   place.replaceChildren();
-  if (!['revoked', 'ended', 'failed'].includes(connection.state)) return;
+  if (!['revoked', 'ended', 'failed'].includes(connection.state)) {
+    // The button is gone, and what it did is told here.
+    if (hadFocus) line.focus();
+    return;
+  }
   const button = html('button', { type: 'button' }, 'Follow again');
   button.addEventListener('click', again);
   place.append(button);
+  if (hadFocus) button.focus();
 }

@@ -68,7 +68,11 @@ const failures: Readonly<Record<string, Omit<Failure, 'code'>>> = {
 const unknown = failure('Something went wrong.', 'Try again; if it fails again, report the code.', true);
 
 /** A failure under its code, in the page's own words: what a server writes may be meant for somebody else. */
-const toFailure = (code: string): Failure => ({ code, ...(failures[code] ?? unknown) });
+const toFailure = (code: string): Failure => ({
+  code,
+  // A code may be any text, also the name of what every object has.
+  ...((Object.hasOwn(failures, code) ? failures[code] : undefined) ?? unknown),
+});
 
 /** What an answer that is no success stands for. */
 export async function explainAnswer(response: Response): Promise<Failure> {

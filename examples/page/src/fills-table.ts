@@ -2,13 +2,13 @@ import type { SubscriptionState } from '@nn-runtime/nyxdb';
 import { html } from './element.js';
 import { table } from './table.js';
 
-const labels: Readonly<Record<string, string>> = {
-  fill_id: 'Fill',
-  side: 'Side',
-  quantity: 'Quantity',
-  price: 'Price',
-  executed_at: 'Executed at',
-};
+const labels: ReadonlyMap<string, string> = new Map([
+  ['fill_id', 'Fill'],
+  ['side', 'Side'],
+  ['quantity', 'Quantity'],
+  ['price', 'Price'],
+  ['executed_at', 'Executed at'],
+]);
 const numbers = ['fill_id', 'quantity', 'price'];
 
 /** The rows of a state; those that are not in the one before are marked. */
@@ -25,7 +25,7 @@ export function fillsTable(
     'Your newest fills',
     columns
       .filter(isShown)
-      .map((name) => ({ label: labels[name] ?? name, isNumber: numbers.includes(name) })),
+      .map((name) => ({ label: labels.get(name) ?? name, isNumber: numbers.includes(name) })),
     // The engine's own text, but for the fraction of a second that is none: a decimal read as a number would lose digits.
     rows.map((row) => row.filter(isShown).map((cell) => cell.replace(/(:\d\d)\.0+$/, '$1'))),
     (index) => (kind === 'delta' && !known.has(key(rows[index] ?? [])) ? 'changed' : undefined),

@@ -19,7 +19,7 @@ export function longQuery(): Part {
 
   function showRunning(isRunning: boolean): void {
     // Whoever pressed one button finds the focus on the one that takes its place.
-    const hadFocus = [run, cancel].includes(document.activeElement as HTMLElement);
+    const hadFocus = [run, cancel, error].some((part) => part.contains(document.activeElement));
     run.hidden = isRunning;
     cancel.hidden = !isRunning;
     progress.hidden = !isRunning;
@@ -30,11 +30,11 @@ export function longQuery(): Part {
     const controller = new AbortController();
     running = controller;
     outcome.textContent = 'Running.';
-    error.replaceChildren();
     const stopClock = elapsed((text) => {
       timer.textContent = text;
     });
     showRunning(true);
+    error.replaceChildren();
     const asked = await ask('/api/long-query', isQueryAnswer, controller.signal);
     const took = seconds(stopClock());
     // Signed out meanwhile, or started again.

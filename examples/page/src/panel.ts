@@ -24,7 +24,10 @@ export function panel<T>({ id, path, is, what, show }: PanelOptions<T>): Part {
     asking = new AbortController();
     const { signal } = asking;
     content.setAttribute('aria-busy', 'true');
+    // Whoever pressed "Try again" finds the focus where the answer will be, and not at the top of the page.
+    const hadFocus = content.contains(document.activeElement);
     content.replaceChildren(html('p', { class: 'loading' }, `Asking for ${what}…`));
+    if (hadFocus) content.focus();
     const asked: Asked<T> = await ask(path, is, signal);
     if (asked === undefined || signal.aborted) return;
     content.removeAttribute('aria-busy');

@@ -23,11 +23,14 @@ export function watchSession(parts: readonly Part[]): void {
     const person = user && JSON.stringify(user);
     if (person === shown) return;
     const before = shown;
+    const focused = document.activeElement;
     shown = person;
     for (const part of parts) part.stop();
     document.documentElement.dataset.session = user === null ? 'anonymous' : 'person';
     byId('who').textContent = user === null ? '' : nameOf(user);
     if (user !== null) for (const part of parts) part.start();
+    // Gone with the data, or hidden: the keyboard goes on here, and not at the top of the page.
+    if (focused !== null && focused.getClientRects().length === 0) byId('main').focus();
     if (before === undefined) return;
     if (user !== null) say(`Signed in as ${nameOf(user)}.`);
     else if (isSigningOut) say('You signed out.');

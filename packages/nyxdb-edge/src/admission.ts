@@ -8,7 +8,8 @@ export type Admission = { readonly identity: Identity } | { readonly refusal: Re
 
 /** What costs nothing is looked at first: a stranger decides how often. */
 function placeRefusal(settings: Settings, request: IncomingMessage): Refusal | undefined {
-  if (!settings.allowRemote(request.socket.remoteAddress ?? '')) return wrongNetwork;
+  // Nothing but true: a promise of false would let everybody in.
+  if (settings.allowRemote(request.socket.remoteAddress ?? '') !== true) return wrongNetwork;
   // Each line by itself: joined, two of them could look like one, or like none of the list.
   const [origin, ...others] = request.headersDistinct.origin ?? [];
   if (origin === undefined) return settings.allowMissingOrigin ? undefined : wrongOrigin;

@@ -41,7 +41,8 @@ function intercept(server: UpgradeServer, handlers: ReadonlyMap<string, UpgradeH
       const [request, socket, head] = args as Parameters<UpgradeHandler>;
       const handler = handlerOf(request, handlers);
       if (handler !== undefined) {
-        handler(request, socket, head);
+        if (owesAnAnswer(request, socket)) socket.destroy();
+        else handler(request, socket, head);
         return true;
       }
     }
@@ -55,11 +56,34 @@ function intercept(server: UpgradeServer, handlers: ReadonlyMap<string, UpgradeH
 }
 
 function handlerOf(
-  { headers, method, url = '' }: IncomingMessage,
+  { headers, httpVersion, method, url = '' }: IncomingMessage,
   handlers: ReadonlyMap<string, UpgradeHandler>,
 ): UpgradeHandler | undefined {
-  const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+  // RFC 9110 section 7.8: an Upgrade "in an HTTP/1.0 request" is one that must be ignored.
+  const isWebSocket =
+    method === 'GET' && httpVersion !== '1.0' && headers.upgrade?.toLowerCase() === 'websocket';
   return isWebSocket ? handlers.get(url.split('?', 1)[0] ?? '') : undefined;
+}
+
+/** Whether a request announces a body (RFC 9112 section 6.3). Node stops reading HTTP at an upgrade: it would be taken for what follows. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Whether an earlier request of this connection still waits for its answer. Node hands over an upgrade that was pipelined behind it all the
+ * same: the answer would be written into whatever follows, and a second response cannot have the socket (`assignSocket` throws).
+ */
+function owesAnAnswer(request: IncomingMessage, socket: Duplex): boolean {
+  if (!(socket instanceof Socket)) return false;
+  const response = new ServerResponse(request);
+  try {
+    response.assignSocket(socket);
+  } catch {
+    return true;
+  }
+  response.detachSocket(socket);
+  return false;
 }
 
 /** Nobody speaks what the client offers to change to: it is answered in HTTP (RFC 9110 section 7.8: "A server MAY ignore" it). */
@@ -70,10 +94,12 @@ function serveOrdinarily(
   head: Buffer,
 ): void {
   socket.on('error', () => socket.destroy());
-  const { headers } = request;
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (owesAnAnswer(request, socket)) {
+    socket.destroy();
+    return;
+  }
   // Node stopped reading HTTP at the end of the head: a body cannot be had any more.
-  if (hasBody || head.length > 0 || !(socket instanceof Socket)) {
+  if (hasBody(request) || head.length > 0 || !(socket instanceof Socket)) {
     socket.end('HTTP/1.1 501 Not Implemented\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
     return;
   }

@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream';
 import { type Identity, isPerson } from '@nn-runtime/core';
 import { WebSocketServer } from 'ws';
 import { admit } from './admission.js';
-import { claimUpgrades, type UpgradeServer } from './attach.js';
+import { claimUpgrades, hasBody, type UpgradeServer } from './attach.js';
 import { publish } from './events.js';
 import { type NyxdbEdgeOptions, readOptions } from './options.js';
-import { goingAway, type Refusal, tooManyRelays, writeAnswer } from './refusal.js';
+import { goingAway, noHandshake, type Refusal, tooManyRelays, writeAnswer } from './refusal.js';
 import { Relay, type RelayContext } from './relay.js';
 import { EDGE_AUTH_PROTOCOL, HEADER_BYTES } from './wire.js';
 
@@ -70,6 +70,8 @@ export function createNyxdbEdge(options: NyxdbEdgeOptions): NyxdbEdge {
     handleProtocols: (offered) =>
       authenticate !== undefined && offered.has(EDGE_AUTH_PROTOCOL) ? EDGE_AUTH_PROTOCOL : false,
   });
+  // Refused as everything else is, and counted.
+  webSockets.on('wsClientError', (_error, socket) => refuse(socket, noHandshake));
   const relays = new Set<Relay>();
   const socketsOf = new Map<string, number>();
   const empty: (() => void)[] = [];
@@ -110,6 +112,7 @@ export function createNyxdbEdge(options: NyxdbEdgeOptions): NyxdbEdge {
     if (socket.destroyed) return;
     if (closing) return refuse(socket, goingAway);
     if ('refusal' in admission) return refuse(socket, admission.refusal);
+    if (hasBody(request)) return refuse(socket, noHandshake);
     webSockets.handleUpgrade(request, socket, head, (client) => {
       const { identity } = admission;
       const leavePlace = takePlace(identity);

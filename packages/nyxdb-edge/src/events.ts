@@ -10,7 +10,8 @@ export type RefusalCause =
   | 'identity'
   | 'identity-unavailable'
   | 'anonymous'
-  | 'late';
+  | 'late'
+  | 'handshake';
 
 /** What is published on the diagnostics channel `nn-runtime:nyxdb-edge`: names, counts and durations, never a token or a claim. */
 export type EdgeEvent =

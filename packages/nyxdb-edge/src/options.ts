@@ -112,7 +112,8 @@ export interface Settings {
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 // A path as it stands in a request line; what lies under /.nnumbers/ never reaches the application.
 const PATH = /^\/(?!\.nnumbers(?:\/|$))[\w.~!$&'()*+,;=:@%/-]*$/;
-const LARGEST_TIMER_MS = 2 ** 31 - 1;
+/** What a timer of Node waits at most; asked for more, it does not wait at all. */
+export const LARGEST_TIMER_MS = 2 ** 31 - 1;
 
 const upstreamProblem = (unchecked: unknown, isTrusted: boolean): string | undefined => {
   const text = String(unchecked);

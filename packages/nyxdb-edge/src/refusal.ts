@@ -53,6 +53,14 @@ export const wrongOrigin = refusal(
   'ORIGIN_NOT_ALLOWED',
   'Connections from this origin are not allowed.',
 );
+export const noHandshake = refusal(
+  'handshake',
+  400,
+  'HANDSHAKE_INVALID',
+  'The request is no WebSocket handshake.',
+  // RFC 6455 section 4.4.
+  { 'sec-websocket-version': '13' },
+);
 export const nobody: Refusal = { cause: 'anonymous', answer: httpAnswerOf(new SignInRequiredError()) };
 export const late: Refusal = { cause: 'late', answer: httpAnswerOf(new IdentityUnavailableError()) };
 

@@ -5,7 +5,7 @@ import { EngineSide } from './engine.js';
 import { publish } from './events.js';
 import { keepAlive } from './heartbeat.js';
 import { HeldRequests } from './held.js';
-import type { Settings } from './options.js';
+import { LARGEST_TIMER_MS, type Settings } from './options.js';
 import { Pump } from './pump.js';
 import { allowedOperations, judgeRequest } from './request.js';
 import { judgeResponse } from './response.js';
@@ -82,7 +82,7 @@ export class Relay {
     const { identity, settings } = this.#context;
     const { deadlines, random } = settings;
     // A tenth more or less, so that people who came together do not come back together.
-    const lifeMs = Math.round(deadlines.lifeMs * (0.9 + 0.2 * random.fraction()));
+    const lifeMs = Math.min(LARGEST_TIMER_MS, Math.round(deadlines.lifeMs * (0.9 + 0.2 * random.fraction())));
     this.#after(lifeMs, () => this.retire('renew'));
     this.#stops.add(
       keepAlive(
