@@ -90,6 +90,7 @@ t.test('@nn-runtime/nyxdb, its door for Node with the same names, and its frames
   t.strictSame(await names(import('@nn-runtime/nyxdb')), client);
   t.strictSame(await names(import('@nn-runtime/nyxdb/node')), client);
   t.strictSame(await names(import('@nn-runtime/nyxdb/frames')), [
+    'EDGE_PROTOCOL',
     'FrameError',
     'HEADER_BYTES',
     'OP_AUTH',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Identity, isPerson } from '@nn-runtime/core';
+import { EDGE_PROTOCOL, HEADER_BYTES } from '@nn-runtime/nyxdb/frames';
 import { WebSocketServer } from 'ws';
 import { admit } from './admission.js';
 import { claimUpgrades, hasBody, type UpgradeServer } from './attach.js';
@@ -8,7 +9,6 @@ import { publish } from './events.js';
 import { type NyxdbEdgeOptions, readOptions } from './options.js';
 import { goingAway, noHandshake, type Refusal, tooManyRelays, writeAnswer } from './refusal.js';
 import { Relay, type RelayContext } from './relay.js';
-import { EDGE_AUTH_PROTOCOL, HEADER_BYTES } from './wire.js';
 
 /** Counts, for health checks and metrics. */
 export interface NyxdbEdgeStatus {
@@ -68,7 +68,7 @@ export function createNyxdbEdge(options: NyxdbEdgeOptions): NyxdbEdge {
     skipUTF8Validation: true,
     // ws would take the first one that a client offers.
     handleProtocols: (offered) =>
-      authenticate !== undefined && offered.has(EDGE_AUTH_PROTOCOL) ? EDGE_AUTH_PROTOCOL : false,
+      authenticate !== undefined && offered.has(EDGE_PROTOCOL) ? EDGE_PROTOCOL : false,
   });
   // Refused as everything else is, and counted.
   webSockets.on('wsClientError', (_error, socket) => refuse(socket, noHandshake));

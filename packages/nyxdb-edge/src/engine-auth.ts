@@ -1,7 +1,16 @@
-import { authText, createRequestIds, encodeRequest, encodeText } from '@nn-runtime/nyxdb/frames';
+import {
+  authText,
+  createRequestIds,
+  encodeRequest,
+  encodeResponse,
+  encodeText,
+  OP_AUTH,
+  REQUEST_ID_BYTES,
+  STATUS_ERROR,
+  STATUS_OK,
+} from '@nn-runtime/nyxdb/frames';
 import type { RandomSource } from './clock.js';
 import type { EndReason } from './ends.js';
-import { OP_AUTH, REQUEST_ID_BYTES, STATUS_ERROR, STATUS_OK } from './wire.js';
 
 /** One authentication of the edge's own: its frame, and what an answer to it means. */
 export interface EngineAuthentication {
@@ -10,7 +19,7 @@ export interface EngineAuthentication {
   judge(message: Buffer): EndReason | undefined;
 }
 
-const AUTHENTICATED = Buffer.concat([Buffer.from([STATUS_OK, 0, 0, 0, 14]), encodeText('authenticated\n')]);
+const AUTHENTICATED = encodeText('authenticated\n');
 
 /**
  * OP_AUTH for what `authenticate` gave (contract, "Authenticate an application user").
@@ -21,14 +30,14 @@ export function authenticateWith(unverified: unknown, random: RandomSource): Eng
   const { provider, token } = unverified as { provider: string | null; token: string };
   const payload = encodeText(authText(provider, token));
   const id = createRequestIds((bytes) => random.fill(bytes))();
+  const authenticated = encodeResponse(id, STATUS_OK, AUTHENTICATED);
   return {
     frame: encodeRequest(OP_AUTH, id, payload),
     judge(message) {
-      const isOurs = message.length > REQUEST_ID_BYTES && message.subarray(0, REQUEST_ID_BYTES).equals(id);
-      if (!isOurs) return 'engine-protocol';
-      if (message.subarray(REQUEST_ID_BYTES).equals(AUTHENTICATED)) return undefined;
+      if (message.equals(authenticated)) return undefined;
+      const isOurs = message.subarray(0, REQUEST_ID_BYTES).equals(id);
       // Whatever it is that the engine does not like, a client is not told.
-      return message[REQUEST_ID_BYTES] === STATUS_ERROR ? 'engine-refused' : 'engine-protocol';
+      return isOurs && message[REQUEST_ID_BYTES] === STATUS_ERROR ? 'engine-refused' : 'engine-protocol';
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Person } from '@nn-runtime/core';
+import { HEADER_BYTES } from '@nn-runtime/nyxdb/frames';
 import { WebSocket } from 'ws';
 import type { EndReason } from './ends.js';
 import { authenticateWith, type EngineAuthentication } from './engine-auth.js';
 import type { Settings } from './options.js';
 import { closeSocket, isOverCap, reasonOfEngineClose } from './sockets.js';
-import { HEADER_BYTES } from './wire.js';
 
 /** What the engine's side of a relay tells it. */
 export interface EngineEvents {

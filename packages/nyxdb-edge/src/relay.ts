@@ -1,4 +1,5 @@
 import { type Identity, isPerson } from '@nn-runtime/core';
+import { OP_AUTH, OP_ENDPOINT_SUB } from '@nn-runtime/nyxdb/frames';
 import type { WebSocket } from 'ws';
 import { END_CODES, type EndReason } from './ends.js';
 import { EngineSide } from './engine.js';
@@ -10,7 +11,6 @@ import { Pump } from './pump.js';
 import { allowedOperations, judgeRequest } from './request.js';
 import { judgeResponse } from './response.js';
 import { closeSocket, isOverCap } from './sockets.js';
-import { OP_AUTH, OP_ENDPOINT_SUB } from './wire.js';
 
 /** What a relay is for. */
 export interface RelayContext {

@@ -1,16 +1,15 @@
-import { checkFrame, FrameError } from '@nn-runtime/nyxdb/frames';
-import type { EndReason } from './ends.js';
-import type { Settings } from './options.js';
 import {
   HEADER_BYTES,
-  hasZeroId,
   OP_AUTH,
   OP_CANCEL_REQUEST,
   OP_CAPABILITY,
   OP_ENDPOINT_EXEC,
   OP_ENDPOINT_SUB,
   REQUEST_ID_BYTES,
-} from './wire.js';
+} from '@nn-runtime/nyxdb/frames';
+import type { EndReason } from './ends.js';
+import type { Settings } from './options.js';
+import { frameFault, hasZeroId } from './wire.js';
 
 /** What a client may ask. Anything else of the engine's catalog, an operator's above all, stops here. */
 export function allowedOperations({ allowCapability, authenticate }: Settings): ReadonlySet<number> {
@@ -31,11 +30,8 @@ export function judgeRequest(
   operations: ReadonlySet<number>,
   maxRequestBytes: number,
 ): number | EndReason {
-  try {
-    checkFrame(message, maxRequestBytes);
-  } catch (error) {
-    return error instanceof FrameError && error.reason === 'over-cap' ? 'over-cap' : 'malformed';
-  }
+  const fault = frameFault(message, maxRequestBytes);
+  if (fault !== undefined) return fault;
   const operation = message[0] ?? 0;
   if (!operations.has(operation)) return 'operation';
   if (hasZeroId(message, 1)) return 'malformed';

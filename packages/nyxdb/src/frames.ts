@@ -13,6 +13,7 @@ export { createRequestIds } from './ids.js';
 export { authText, callText } from './payload.js';
 export { parseTsv, type Table, type TsvLimits, type TsvRules } from './tsv.js';
 export {
+  EDGE_PROTOCOL,
   HEADER_BYTES,
   OP_AUTH,
   OP_CANCEL_REQUEST,
