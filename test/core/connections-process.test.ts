@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { node24 } from '@nn-runtime-test/node24';
 import t from 'tap';
+import { runModule } from '../module-process.js';
 import { one, startRawBroker, whole } from '../raw-broker.js';
 import { environment, makeKey, NOW_MS, token } from '../tokens.js';
 import { cert, key as tlsKey } from './fixtures/broker-certificate.js';
@@ -16,27 +16,12 @@ import { cert, key as tlsKey } from './fixtures/broker-certificate.js';
 const key = makeKey('k1');
 
 /** Asks one query in a process of its own, and gives its exit code and output. */
-async function run(
+function run(
   source: string,
   brokerUrl: string,
-  { env = {}, node = process.execPath }: { env?: Record<string, string>; node?: string } = {},
+  { env = {}, node }: { env?: Record<string, string>; node?: string } = {},
 ): Promise<{ code: unknown; out: string }> {
-  const child = spawn(node, ['--input-type=module', '--eval', source], {
-    cwd: import.meta.dirname,
-    env: {
-      PATH: process.env.PATH,
-      ...environment([key], brokerUrl),
-      TOKEN: token(key),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let out = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk;
-  });
-  const [code] = await once(child, 'close');
-  return { code, out };
+  return runModule(source, { ...environment([key], brokerUrl), TOKEN: token(key), ...env }, node);
 }
 
 const asking = `

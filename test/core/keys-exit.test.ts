@@ -1,25 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import t from 'tap';
 import { startScriptedBroker } from '../broker.js';
+import { runModule } from '../module-process.js';
 import { environment, makeKey, token } from '../tokens.js';
 
 const root = makeKey('root');
-
-/** Runs a module text in a process of its own, and gives its exit code and output. */
-async function run(source: string, env: Record<string, string>): Promise<{ code: unknown; out: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-    cwd: import.meta.dirname,
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let out = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk;
-  });
-  const [code] = await once(child, 'close');
-  return { code, out };
-}
 
 // The default deadline is five seconds: tap's own limit of this file is far past it, so what is shown is the order of things.
 const asking = `
@@ -47,7 +31,7 @@ t.test('a process that closes its runtime with a question under way ends at once
       return answer;
     },
   })`;
-  const { code, out } = await run(asking.replace('createRuntime()', closing), {
+  const { code, out } = await runModule(asking.replace('createRuntime()', closing), {
     ...environment([root], broker.url),
     TOKEN: token(makeKey('b1')),
   });
@@ -61,7 +45,7 @@ t.test('a process that does not close its runtime ends by the deadline of the qu
   const broker = await startScriptedBroker();
   t.teardown(() => broker.close());
   broker.onKeys(() => undefined);
-  const { code, out } = await run(
+  const { code, out } = await runModule(
     asking.replace('createRuntime()', 'createRuntime({ keySetTimeoutMs: 300 })'),
     {
       ...environment([root], broker.url),
@@ -73,7 +57,7 @@ t.test('a process that does not close its runtime ends by the deadline of the qu
 });
 
 t.test('neither a runtime nor the deadline of a question keeps a process alive', async (t) => {
-  const { code, out } = await run(
+  const { code, out } = await runModule(
     `${asking.replace('createRuntime()', 'createRuntime({ fetch: () => new Promise(() => {}) })')}
      process.on('exit', () => console.log('ended'));`,
     { ...environment([root]), TOKEN: token(makeKey('b1')) },
