@@ -61,7 +61,7 @@ async function bundle(suite: string): Promise<string> {
 
 const browser = await launchBrowser(t);
 
-for (const suite of ['connection', 'execute', 'cancel', 'revocation', 'subscribe'])
+for (const suite of ['connection', 'execute', 'cancel', 'revocation', 'subscribe', 'reentry'])
   t.test(`in a page of Chromium: ${suite}`, async (t) => {
     const script = await bundle(suite);
     const server = createServer((request, response) => {
@@ -87,6 +87,8 @@ for (const suite of ['connection', 'execute', 'cancel', 'revocation', 'subscribe
     const judge = createJudge(t, SKIPPED[suite] ?? {});
     await page.exposeFunction('report', judge.hear);
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    // The page may count as loaded before its module has run.
+    await page.waitForFunction('window.done !== undefined');
     await page.evaluate('done');
     t.same(uncaught, []);
     t.same(judge.left(), [], 'tests that are skipped, and are not there');

@@ -8,7 +8,7 @@ import t from 'tap';
  */
 const binary = node24();
 
-for (const suite of ['connection', 'execute', 'cancel', 'revocation', 'subscribe'])
+for (const suite of ['connection', 'execute', 'cancel', 'revocation', 'subscribe', 'reentry'])
   t.test(
     `the global WebSocket of Node 24: ${suite}`,
     { skip: binary === undefined && 'the package of Node 24 has none for this platform' },

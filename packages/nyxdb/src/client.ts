@@ -160,11 +160,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
       const { subscription } = profile;
       const payload = prepare(endpoint, parameters, signal);
       if (subscription === undefined) throw link.error({ code: 'UNSUPPORTED_BY_PROFILE' }, 'not-sent');
-      const opened = openSubscription(link, subscription, payload, signal, () =>
-        subscriptions.delete(opened),
-      );
-      subscriptions.add(opened);
-      return opened;
+      return openSubscription(link, subscription, payload, signal, subscriptions);
     },
     setAuthenticate(authenticate) {
       link.authenticate = checkAuthenticate(authenticate);

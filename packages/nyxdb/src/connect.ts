@@ -38,7 +38,7 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
   if (principal && link.revoked.has(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');
   let channel: Channel;
   try {
-    channel = createChannel(link, principal);
+    channel = scope.channel = createChannel(link, principal);
   } catch {
     // Not as a cause: a library's own message may quote the URL.
     throw link.error({ code: 'CONNECTION_FAILED' }, 'not-sent');

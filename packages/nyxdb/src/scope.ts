@@ -1,3 +1,4 @@
+import type { Channel } from './channel.js';
 import type { Fault } from './errors.js';
 import type { Link } from './link.js';
 
@@ -8,6 +9,8 @@ import type { Link } from './link.js';
 export class Scope {
   /** What ended it; undefined while it lasts. */
   declare fault: Fault | undefined;
+  /** The newest socket opened on its behalf. */
+  declare channel: Channel | undefined;
   readonly #listeners = new Set<(fault: Fault) => void>();
   /** It is done: nothing will end it any more, and nothing holds it. */
   declare readonly leave: () => void;

@@ -1,5 +1,4 @@
 import { backoffMs } from './backoff.js';
-import type { Channel } from './channel.js';
 import { openChannel } from './connect.js';
 import type { Bytes } from './encode.js';
 import { EndpointError, isPassing } from './errors.js';
@@ -19,15 +18,18 @@ export interface SubscriptionState {
   readonly rows: readonly (readonly string[])[];
   /** Counts snapshots, from 1: another number means that what lay between is unknown. */
   readonly generation: number;
-  /** Whether the connection was lost since: true only in `latest()`. */
+  /**
+   * Whether the table may have changed unseen: true only in `latest()`, after a loss, a failure or `close()`. The stream's own
+   * end leaves a state that is not stale: its last.
+   */
   readonly stale: boolean;
 }
 
 /**
  * A live subscription. Iterating gives the newest state each time: a slow reader skips states, and nothing queues. The
  * iteration ends without an error at the stream's own end, at `close()`, at `break` (which closes) and at `client.close()`;
- * it throws an EndpointError for anything final. Lost connections are opened again and start with a new snapshot: the engine
- * has no resume (contract, "Reconnect and reconciliation").
+ * it throws an EndpointError for anything final, to every reader. Lost connections are opened again and start with a new
+ * snapshot: the engine has no resume (contract, "Reconnect and reconciliation").
  */
 export interface Subscription extends AsyncIterableIterator<SubscriptionState, undefined, undefined> {
   /**
@@ -37,7 +39,10 @@ export interface Subscription extends AsyncIterableIterator<SubscriptionState, u
   readonly state: 'connecting' | 'live' | 'stale' | 'ended' | 'failed';
   /** The newest state; undefined before the first snapshot. */
   latest(): SubscriptionState | undefined;
-  /** Ends the subscription by closing its socket (contract: a subscription is not a target of cancel). */
+  /**
+   * Ends the subscription by closing its socket (contract: a subscription is not a target of cancel). Resolves when the socket is
+   * closed; never rejects.
+   */
   close(): Promise<void>;
   return(): Promise<IteratorResult<SubscriptionState, undefined>>;
   [Symbol.asyncIterator](): Subscription;
@@ -52,13 +57,12 @@ export function openSubscription(
   profile: SubscriptionProfile,
   payload: Bytes,
   signal: AbortSignal | undefined,
-  onOver: () => void,
+  subscriptions: Set<Subscription>,
 ): Subscription {
   const { backoff, clock, emit, random } = link;
   const scope = new Scope(link, signal);
   const replica = createReplica();
-  let state: Subscription['state'] = 'connecting';
-  let channel: Channel | undefined;
+  let over: 'ended' | 'failed' | undefined;
   /** When the present socket was authenticated. */
   let readyMs: number | undefined;
   let generation = 0;
@@ -66,15 +70,14 @@ export function openSubscription(
   /** Whether there is a state that no reader has been given. */
   let unseen = false;
   let failure: unknown;
+  /** Whether the replica is not, or no longer, what the engine has. */
+  let stale = true;
   /** Hands the next state, or the news that there is none, to the reader that waits. */
   let hand: ((state?: SubscriptionState) => void) | undefined;
   let current: SubscriptionState | undefined;
 
-  const isOver = (): boolean => state === 'ended' || state === 'failed';
-
   function latest(): SubscriptionState | undefined {
     const { columns } = replica;
-    const stale = state !== 'live';
     if (columns === undefined || current?.stale === stale) return current;
     const read = replica.view();
     let rows: SubscriptionState['rows'] | undefined;
@@ -94,23 +97,23 @@ export function openSubscription(
   function publish(frame: SubscriptionState['kind']): void {
     // A reader that skips a snapshot must still be told that there was one.
     if (frame === 'snapshot' || !unseen) kind = frame;
-    if (frame === 'snapshot')
-      emit({ name: 'subscription-live', generation: ++generation, rows: replica.length });
-    state = 'live';
+    if (frame === 'snapshot') generation++;
+    stale = false;
     current = undefined;
     unseen = hand === undefined;
-    const reader = hand;
+    hand?.(latest());
     hand = undefined;
-    reader?.(latest());
+    // Last: its observer may look at the state, or end the subscription.
+    if (frame === 'snapshot') emit({ name: 'subscription-live', generation, rows: replica.length });
   }
 
   function end(error?: EndpointError | TypeError, byStream = false): void {
-    if (isOver()) return;
-    state = error === undefined ? 'ended' : 'failed';
-    unseen &&= byStream;
+    if (over) return;
+    over = error ? 'failed' : 'ended';
+    stale ||= !byStream;
     failure = error;
     scope.leave();
-    onOver();
+    subscriptions.delete(subscription);
     emit({ name: 'subscription-ended', code: (error as EndpointError | undefined)?.code });
     hand?.();
   }
@@ -119,22 +122,21 @@ export function openSubscription(
   // that comes later finds the newest.
   async function* read(): AsyncGenerator<SubscriptionState, undefined, undefined> {
     for (;;)
-      if (unseen && state !== 'stale') {
+      if (unseen && !stale) {
         unseen = false;
         yield latest() as SubscriptionState;
-      } else if (!isOver()) {
+      } else if (!over) {
         const next = await new Promise<SubscriptionState | undefined>((resolve) => {
           hand = resolve;
         });
         if (next !== undefined) yield next;
-      } else if (failure !== undefined) throw failure;
-      else return;
+      } else return;
   }
 
   /** One connection: null at the stream's own end, else what it was lost of. */
   async function connect(): Promise<EndpointError | null> {
     try {
-      channel = await openChannel(link, scope);
+      const channel = await openChannel(link, scope);
       readyMs = clock.now();
       const fault = await streamInto(replica, link, channel, profile, payload, scope, publish);
       return fault && link.error(fault, 'unknown');
@@ -152,15 +154,15 @@ export function openSubscription(
       readyMs = undefined;
       const error = await connect();
       if (error === null) end(undefined, true);
-      if (error === null || isOver()) return;
+      if (error === null || over) return;
       const nowMs = clock.now();
       if (REBUILT.test(error.reason ?? '')) {
         rebuiltMs = [...rebuiltMs.filter((ms) => nowMs - ms < 60_000), nowMs];
         if (rebuiltMs.length > backoff.rebuildsPerMinute)
           return end(link.error({ code: 'REBUILD_LIMIT' }, 'unknown'));
       } else if (!isPassing(error.code)) return end(error);
-      if (state === 'live') {
-        state = 'stale';
+      if (!stale) {
+        stale = true;
         lostMs = nowMs;
       }
       // Not at 'open': an engine that accepts and closes at once, for ever, would be asked without pause.
@@ -174,21 +176,23 @@ export function openSubscription(
 
   async function close(): Promise<void> {
     scope.end({ code: 'CLOSED' });
-    await channel?.closed;
+    await scope.channel?.closed;
   }
 
   scope.onEnd((fault) => end(fault.code === 'CLOSED' ? undefined : link.error(fault, 'unknown')));
-  // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
-  run().catch((error: unknown) => end(error as TypeError));
-
   const reader = read();
-  return {
+  const subscription = {
     get state() {
-      return state;
+      return over ?? (stale ? (generation ? 'stale' : 'connecting') : 'live');
     },
     latest,
     close,
-    next: () => reader.next(),
+    async next() {
+      const result = await reader.next();
+      // To every reader: a generator would tell the first, and let the others believe in a good end.
+      if (result.done && failure) throw failure;
+      return result;
+    },
     async return() {
       await close();
       return reader.return(undefined);
@@ -198,4 +202,9 @@ export function openSubscription(
     },
     [Symbol.asyncDispose ?? 'dispose']: close,
   } as Subscription;
+  subscriptions.add(subscription);
+  // Last: `authenticate` is called at once, and may end what it is asked for.
+  // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
+  run().catch((error: unknown) => end(error as TypeError));
+  return subscription;
 }
