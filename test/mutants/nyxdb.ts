@@ -1,7 +1,7 @@
 import { type Mutant, mutantsOf } from './mutant.js';
 
 const calls = ['nyxdb/connection', 'nyxdb/execute'];
-const streams = ['nyxdb/subscribe', 'nyxdb/replica'];
+const streams = ['nyxdb/subscribe', 'nyxdb/replica', 'nyxdb/reentry'];
 
 /** The checks of the NYXDB client on what it is given and what comes over the wire. */
 export const nyxdbMutants: readonly Mutant[] = [
@@ -172,7 +172,13 @@ export const nyxdbMutants: readonly Mutant[] = [
   ...mutantsOf('nyxdb/src/subscription.ts', streams, [
     ['the limit of rebuilds', 'if (rebuiltMs.length > backoff.rebuildsPerMinute)', 'if (false)'],
     ['that what cannot pass is final', 'else if (!isPassing(error.code)) return end(error);', ''],
-    ['that a lost state is stale', "state = 'stale';", ''],
+    ['that a lost state is stale', 'stale = true;\n        lostMs', 'lostMs'],
+    ['that an ended state is stale', 'stale ||= !byStream;', ''],
+    ["that the stream's own end leaves a state", 'stale ||= !byStream;', 'stale = true;'],
+    ['that it ends once', 'if (over) return;\n    over', 'over'],
+    ['that a failure is told to every reader', 'if (result.done && failure) throw failure;', ''],
+    ['the wait for its socket', 'await scope.channel?.closed;', ''],
+    ['that a client knows its subscriptions', 'subscriptions.add(subscription);', ''],
     ['the time until it gives up', 'if (nowMs + delayMs - lostMs >= backoff.totalMs) return end(error);', ''],
   ]),
   ...mutantsOf(

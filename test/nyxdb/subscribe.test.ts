@@ -665,6 +665,23 @@ for (const { name, connect } of implementations)
       },
     );
 
+    t.test('drain() ends it while a call still has time to finish (N8)', async (t) => {
+      const set = await stage(t, connect);
+      const subscription = set.client.subscribe('book');
+      const { peer, request } = await subscribed(set.engine);
+      peer.answer(request, SNAPSHOT, 'a\n1\n');
+      await subscription.next();
+      const call = set.client.execute('other');
+      const other = await set.engine.ready();
+      const asked = await other.next();
+      const drained = set.client.drain();
+      t.equal(await peer.closed, 4000);
+      t.same(await subscription.next(), { done: true, value: undefined });
+      other.answer(asked, 0x00, 'b\n2\n');
+      t.same((await call).rows, [['2']]);
+      await drained;
+    });
+
     t.test(
       'the documented profile knows no subscriptions, and says so before a socket opens (G1, N7)',
       async (t) => {
