@@ -2,8 +2,9 @@
  * NYXDB client: ratios against the least that could do the same work, in one run. `pnpm bench nyxdb`, or `node --import=tsx
  * bench/nyxdb.ts` after a build. A ratio under its target ends the process with 1.
  */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import {
   createRequestIds,
   decodeResponse,
@@ -13,27 +14,29 @@ import {
   parseTsv,
 } from '@nn-runtime/nyxdb/frames';
 import { createEndpointClient, type Delta } from '@nn-runtime/nyxdb/node';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
 // Not a public door: the replica is measured alone, since sockets would hide it.
 import { createReplica } from '../packages/nyxdb/dist/replica.js';
 import { median, processorMs } from './measure.js';
+import { startAnswering } from './nyxdb-engine.js';
 
 const ROUNDS = 7;
 
 /**
- * Operations of each in a second of processor time, the median of its rounds. Rounds are interleaved, so that a busy machine slows
+ * Operations of each in a second, of processor time unless the clock is another: the median of its rounds. Rounds are interleaved, so that a busy machine slows
  * all of them; the first warms up.
  */
 async function race(
   contenders: Record<string, () => number | Promise<number>>,
+  clock: () => number = processorMs,
 ): Promise<Record<string, number>> {
   const all = new Map<string, number[]>();
   for (let round = -1; round < ROUNDS; round++)
     for (const [name, run] of Object.entries(contenders)) {
       globalThis.gc?.();
-      const startedMs = processorMs();
+      const startedMs = clock();
       const operations = await run();
-      const perSecond = operations / ((processorMs() - startedMs) / 1000);
+      const perSecond = operations / ((clock() - startedMs) / 1000);
       if (round >= 0) all.set(name, [...(all.get(name) ?? []), perSecond]);
     }
   return Object.fromEntries([...all].map(([name, values]) => [name, median(values)]));
@@ -143,50 +146,62 @@ async function tables(): Promise<void> {
   report('TSV 50,000 x 8, validated / indexOf that splits', ours, theirs, 0.9, ' MB/s');
 }
 
-async function roundTrips(): Promise<void> {
-  // Not the real engine, which cannot be had: it says yes to everything and costs as little as an echo.
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
-  await once(server, 'listening');
-  const answer = (body: string): Buffer =>
-    Buffer.from(encodeResponse(new Uint8Array(16), 0, encodeText(body)));
-  const yes = answer('authenticated\n');
-  const table = answer('id\tpx\n1\t10.5\n');
-  server.on('connection', (socket, request) => {
-    socket.on('message', (data) => {
-      const frame = data as Buffer;
-      if (request.url === '/echo') socket.send(frame);
-      else {
-        const bytes = frame[0] === 0x09 ? yes : table;
-        frame.copy(bytes, 0, 1, 17);
-        socket.send(bytes);
-      }
-    });
-  });
-  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+/** A call through the whole client beside a bare ws echo, each waiting for its answer before the next. */
+async function trips(port: number, clock: () => number) {
+  const url = `ws://127.0.0.1:${port}`;
   const client = createEndpointClient({ url, authenticate: () => ({ provider: 'p', token: 't' }) });
-  const echo = new WebSocket(`${url}/echo`, { perMessageDeflate: false });
-  await once(echo, 'open');
-  const ping = Buffer.alloc(37, 1);
+  const bare = async (path: string): Promise<WebSocket> => {
+    const socket = new WebSocket(`${url}/${path}`, { perMessageDeflate: false });
+    await once(socket, 'open');
+    return socket;
+  };
+  const echo = await bare('echo');
+  const frames = await bare('');
+  frames.binaryType = 'arraybuffer';
+  const ping = encodeRequest(0x0b, new Uint8Array(16).fill(1), encodeText('my_fills\0BTC-USD'));
   const count = 5_000;
-  const { ours = 0, theirs = 0 } = await race({
-    ours: async () => {
-      for (let index = 0; index < count; index++)
-        sink += (await client.execute('my_fills', ['BTC-USD'])).rows.length;
-      return count;
+  const exchange = (socket: WebSocket) => async () => {
+    for (let index = 0; index < count; index++) {
+      const answer = new Promise((resolve) => socket.once('message', resolve));
+      socket.send(ping);
+      await answer;
+    }
+    return count;
+  };
+  const result = await race(
+    {
+      ours: async () => {
+        for (let index = 0; index < count; index++)
+          sink += (await client.execute('my_fills', ['BTC-USD'])).rows.length;
+        return count;
+      },
+      echo: exchange(echo),
+      // The same frames as ours, and ArrayBuffers as every WebSocket has them: what no client could save.
+      frames: exchange(frames),
     },
-    theirs: async () => {
-      for (let index = 0; index < count; index++) {
-        const answer = new Promise((resolve) => echo.once('message', resolve));
-        echo.send(ping);
-        await answer;
-      }
-      return count;
-    },
-  });
-  report('execute, one after another / a bare ws echo', ours, theirs, 0.7);
+    clock,
+  );
   echo.close();
+  frames.close();
   await client.close();
-  await new Promise((resolve) => server.close(resolve));
+  return result;
+}
+
+async function roundTrips(): Promise<void> {
+  // An engine is a process of its own: round trips in a second, as whoever waits for them sees it.
+  const child = spawn(process.execPath, ['--import=tsx', join(import.meta.dirname, 'nyxdb-engine.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  const apart = await trips(Number(line), () => performance.now());
+  child.stdin.end();
+  report('execute / a bare ws echo, round trips', apart.ours ?? 0, apart.echo ?? 0, 0.7);
+  // Both ends in this process, by its processor time: what is saved here counts twice, what waiting costs not at all.
+  const server = await startAnswering();
+  const here = await trips(server.port, processorMs);
+  await server.close();
+  report('execute / a bare ws echo, processor time', here.ours ?? 0, here.echo ?? 0, undefined);
+  report('its frames by ws alone / a bare ws echo, ditto', here.frames ?? 0, here.echo ?? 0, undefined);
 }
 
 const ROWS = 10_000;
