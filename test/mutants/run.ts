@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { adapterMutants } from './adapters.js';
+import { connectionMutants } from './connections.js';
+import { edgeMutants } from './edge.js';
 import { keyMutants } from './keys.js';
 import type { Mutant } from './mutant.js';
 import { nyxdbMutants } from './nyxdb.js';
@@ -24,9 +26,14 @@ interface Outcome {
 }
 
 const only = process.argv[2];
-const mutants = [...tokenMutants, ...keyMutants, ...adapterMutants, ...nyxdbMutants].filter(
-  ({ file }) => only === undefined || file.includes(only),
-);
+const mutants = [
+  ...tokenMutants,
+  ...keyMutants,
+  ...connectionMutants,
+  ...adapterMutants,
+  ...nyxdbMutants,
+  ...edgeMutants,
+].filter(({ file }) => only === undefined || file.includes(only));
 
 const missing = mutants.filter(({ file, was }) => sourceOf(file).split(was).length !== 2);
 for (const { file, was } of missing) console.error(`not found once in ${file}: ${was}`);

@@ -14,7 +14,14 @@ import { join } from 'node:path';
 import { build, transformSync } from 'esbuild';
 
 const repository = join(import.meta.dirname, '../..');
-const COPIED = ['packages/core', 'packages/fastify', 'packages/express', 'packages/nyxdb', 'test/express4'];
+const COPIED = [
+  'packages/core',
+  'packages/fastify',
+  'packages/express',
+  'packages/nyxdb',
+  'packages/nyxdb-edge',
+  'test/express4',
+];
 
 /** A copy of the packages and their tests, compiled, in which a source can be replaced. */
 export interface Tree {
