@@ -213,6 +213,8 @@ t.test('definitions at fault are refused with a reason', async (t) => {
     [{ ...endpoint, claims: ['level'] }, /app_sessions has no claim level/],
     [{ ...endpoint, parameters: [x, x] }, /declares a name twice/],
     [{ ...endpoint, parameters: [{ ...x, name: 'role' }], claims: ['role'] }, /declares a name twice/],
+    [{ ...endpoint, parameters: [{ ...x, name: 'ROLE' }], claims: ['role'] }, /declares a name twice/],
+    [{ ...endpoint, parameters: [x, { ...x, name: 'X' }] }, /declares a name twice/],
     [{ ...endpoint, parameters: [{ name: 'x', type: 'BLOB' }] }, /type/],
     [{ ...endpoint, name: '7c1f4f0a-3a52-4c0e-9a35-0d1c6b1f2e01' }, /must not look like a UUID/],
     [{ ...endpoint, name: 'a\0b' }, /no NUL/],

@@ -56,7 +56,7 @@ t.test('what is no frame ends the connection', async (t) => {
     ['a zero request id', hex(`0b ${'00'.repeat(16)} 00000001 61`), 1002],
     ['a text message', 'ok', 1003],
     ['a text message with the bytes of a frame', request(0x0b, id(1), 'one').toString('latin1'), 1003],
-    ['a frame over 1 MiB', request(0x0b, id(1), Buffer.alloc(1024 * 1024)), 1009],
+    ['a payload over 1 MiB', request(0x0b, id(1), Buffer.alloc(1_048_577)), 1009],
   ];
   for (const [name, bytes, code] of cases) {
     const wire = await platform.as('t0k');
@@ -67,9 +67,9 @@ t.test('what is no frame ends the connection', async (t) => {
   }
 });
 
-t.test('a request of 1 MiB is taken', async (t) => {
+t.test('a request with a payload of 1 MiB, the most a client sends by default, is taken', async (t) => {
   const wire = await platform.as('t0k');
-  const payload = `my_fills\0${'x'.repeat(1024 * 1024 - 21 - 9)}`;
+  const payload = `my_fills\0${'x'.repeat(1_048_576 - 9)}`;
   t.same(await wire.ask(0x0b, payload), [0, 'fill_id\tinstrument\tside\tquantity\tprice\texecuted_at\n']);
 });
 

@@ -67,7 +67,7 @@ export const nyxdbMutants: readonly Mutant[] = [
         "if (columns.length > limits.maxColumns) throw new FrameError('over-cap');",
         '',
       ],
-      ['the limit of rows', "if (rows.length === limits.maxRows) throw new FrameError('over-cap');", ''],
+      ['the limit of rows', "if (rows.length >= limits.maxRows) throw new FrameError('over-cap');", ''],
       ['rows that are too narrow', "if (tab >= lineEnd) throw new FrameError('tsv-columns');", ''],
       ['rows that are too wide', "if (tab < lineEnd) throw new FrameError('tsv-columns');", ''],
     ],
@@ -136,11 +136,7 @@ export const nyxdbMutants: readonly Mutant[] = [
         "if (principal && link.revoked.has(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');",
         '',
       ],
-      [
-        'that a failed authentication ends there',
-        "if (code !== null) throw link.error({ code }, 'not-sent');",
-        '',
-      ],
+      ['that a failed authentication ends there', "if (code) throw link.error({ code }, 'not-sent');", ''],
     ],
   ),
   ...mutantsOf('nyxdb/src/replica.ts', streams, [

@@ -65,10 +65,14 @@ t.test('the Node door offers no compression, also to a server that would (C-99)'
 });
 
 t.test('the Node door refuses a message over the cap before it is received (R7, C-07)', async (t) => {
-  // Raw, so that the declared 4 GiB is never sent.
+  // Raw, so that the declared 4 GiB is never sent; and it answers no close frame.
   const server = createServer();
+  const ended: Promise<unknown>[] = [];
   server.on('upgrade', async (request, socket) => {
     socket.on('error', () => {});
+    ended.push(once(socket, 'close'));
+    socket.on('end', () => socket.destroy());
+    socket.resume();
     const { createHash } = await import('node:crypto');
     const accept = createHash('sha1')
       .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
@@ -84,12 +88,21 @@ t.test('the Node door refuses a message over the cap before it is received (R7, 
     server.closeAllConnections();
     server.close();
   });
+  const clock = new ManualClock();
   const client = nodeDoor.createEndpointClient({
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     authenticate: () => ({ provider: 'p', token: 't' }),
+    clock,
   });
-  t.teardown(() => void client.close());
   await t.rejects(client.execute('a'), { code: 'PROTOCOL_ERROR', reason: 'over-cap' });
+  let isClosed = false;
+  const closed = client.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(isClosed, 'the connection is still there');
+  clock.advance(2_000);
+  await Promise.all([closed, ...ended]);
 });
 
 for (const autoPong of [true, false])

@@ -299,4 +299,9 @@ t.test('tables past the limits are refused in bounded time (C-94)', async (t) =>
     { maxRows: rows, maxColumns: 1 },
   );
   t.equal(tall.rows.length, rows);
+  const small = (maxRows: number, maxColumns: number) =>
+    parseTsv('a\tb\n1\t2\n3\t4\n', { finalLf: 'optional' }, { maxRows, maxColumns });
+  for (const none of [Number.POSITIVE_INFINITY, 2 ** 32 - 1, 2 ** 32])
+    t.same(small(none, none).columns, ['a', 'b'], 'no limit is no limit of zero');
+  refuses(t, () => small(0.5, 2), 'over-cap', 'a limit between two numbers is one');
 });

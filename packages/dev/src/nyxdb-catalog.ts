@@ -85,7 +85,8 @@ function claimTypes({ name, using, parameters, claims }: Endpoint, providers: Pr
     if (type === undefined) throw new TypeError(`nyxdb: ${using} has no claim ${claim}`);
     return { name: claim, type };
   });
-  const names = [...parameters, ...typed].map((parameter) => parameter.name);
+  // DuckDB makes one parameter of `$user_id` and `$USER_ID`: the client's value would stand for the claim.
+  const names = [...parameters, ...typed].map((parameter) => parameter.name.toLowerCase());
   if (new Set(names).size !== names.length) throw new TypeError(`nyxdb: ${name} declares a name twice`);
   return typed;
 }

@@ -6,8 +6,8 @@ import type { FaultScript } from './nyxdb-faults.js';
 import type { EngineParts } from './nyxdb-parts.js';
 import { Session } from './nyxdb-session.js';
 
-/** The largest request, in bytes (ours: what the client sends at most by default). */
-const maxRequestBytes = 1024 * 1024;
+/** The largest request: a payload of 1 MiB (ours: what the client sends at most by default), and the header before it. */
+const maxRequestBytes = 1024 * 1024 + 21;
 
 const loopbackName = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 

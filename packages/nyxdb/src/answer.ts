@@ -60,6 +60,6 @@ const ACKNOWLEDGED = /^query_id\tcancel_requested\n(?:([1-9]\d*)\t1|0\t0)\n?$/;
  */
 export function readAcknowledgement(status: number, payload: Uint8Array): boolean {
   const row = status === STATUS_OK ? ACKNOWLEDGED.exec(decodeText(payload)) : null;
-  if (row === null) throw new FrameError('cancel-ack');
+  if (!row) throw new FrameError('cancel-ack');
   return row[1] !== undefined;
 }

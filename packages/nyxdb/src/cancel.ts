@@ -22,22 +22,24 @@ export async function cancelRequest(link: Link, target: Channel, targetId: Bytes
   if (draining.length > limits.poolSize) draining[0]?.end(LATE, 4008);
   // Ended with the target: there is nothing left to cancel then.
   const scope = new Scope(link);
-  let stopBound = (): void => {};
+  let stopBound: (() => void) | undefined;
   target.onDead = () => {
     scope.end({ code: 'CANCELLED' });
-    stopBound();
+    stopBound?.();
   };
   let result: 'requested' | 'not-found' | 'failed' = 'failed';
   try {
+    // Before there is a socket that would have to be closed: the random source may fail.
+    const id = link.nextId();
     const control = await openChannel(link, scope);
-    const answered = control.ask(OP_CANCEL_REQUEST, link.nextId(), targetId, 'busy', readAcknowledgement);
+    const answered = control.ask(OP_CANCEL_REQUEST, id, targetId, 'busy', readAcknowledgement);
     const found = link.within(scope, deadlines.cancelMs, 'cancel', 'not-sent', answered);
     result = (await found.finally(() => control.end())) ? 'requested' : 'not-found';
   } catch {
     // The caller has gone: what went wrong here is the observer's to hear, and the bound below holds all the same.
   }
   scope.leave();
-  if (scope.fault !== undefined) return;
+  if (scope.fault) return;
   emit({ name: 'cancel', result });
   stopBound = clock.after(deadlines.cancelMs, () => target.end(LATE, 4008));
 }

@@ -63,7 +63,7 @@ export function createChannel(link: Link, principal: string): Channel {
   socket.binaryType = 'arraybuffer';
   let request: Request | undefined;
   let ended: Fault = LOST;
-  let stopClose = (): void => {};
+  let stopClose: (() => void) | undefined;
 
   const fail = (one: Request | undefined, fault: Fault, outcome: Outcome = 'unknown'): void =>
     one?.reject(link.error(fault, one.outcome ?? outcome));
@@ -75,7 +75,7 @@ export function createChannel(link: Link, principal: string): Channel {
     // Before close(): undici may send its event from within.
     stopClose = clock.after(CLOSE_MS, () => {
       socket.terminate?.();
-      closed();
+      closed?.();
     });
     try {
       // 1000 and 4xxx are the only codes browsers and undici let a client send. No reason: it could only leak.
@@ -114,13 +114,13 @@ export function createChannel(link: Link, principal: string): Channel {
       }
       if (!isMatched) throw new FrameError('unmatched');
       isCompleted = status === STATUS_OK;
-      const answered = request;
-      const value = request?.read(status, payload);
+      const answered = request as Request;
+      const value = answered.read(status, payload);
       if (value === undefined) return;
       request = undefined;
       if (channel.state === 'draining') end();
       else channel.state = 'ready';
-      answered?.resolve(value);
+      answered.resolve(value);
     } catch (error) {
       const reason = error instanceof FrameError ? error.reason : 'contradictory';
       end({ code: 'PROTOCOL_ERROR', reason }, 4002, isCompleted ? 'completed' : undefined);
@@ -135,18 +135,13 @@ export function createChannel(link: Link, principal: string): Channel {
     else end(channel.state === 'connecting' ? { code: 'CONNECTION_FAILED' } : LOST);
   }
 
-  let closed = (): void => {};
+  let closed: (() => void) | undefined;
   const channel: Channel = {
     state: 'connecting',
     principal,
     opened: new Promise<void>((resolve, reject) => {
       // Until it is open nothing can match: no response has an empty id.
       request = { id: new Uint8Array(), outcome: 'not-sent', resolve, reject } as Request;
-      socket.addEventListener('open', () => {
-        // Not every WebSocket looks at it itself. Whoever does not speak it would wait for an OP_AUTH, or run calls of nobody.
-        if (principal || socket.protocol === EDGE_PROTOCOL) resolve();
-        else lose({});
-      });
     }),
     closed: new Promise<void>((resolve) => {
       closed = () => {
@@ -170,14 +165,20 @@ export function createChannel(link: Link, principal: string): Channel {
       }),
     end,
   };
-  link.channels.add(channel);
   // Never removed: an 'error' without a listener ends a Node process, also long after close().
+  socket.addEventListener('open', () => {
+    // Not every WebSocket looks at it itself. Whoever does not speak it would wait for an OP_AUTH, or run calls of nobody.
+    if (principal || socket.protocol === EDGE_PROTOCOL) request?.resolve(null);
+    else lose({});
+  });
   socket.addEventListener('message', (event: WebSocketLikeEvent) => receive(event.data));
   socket.addEventListener('error', lose);
   socket.addEventListener('close', (event) => {
     lose(event);
-    stopClose();
-    closed();
+    stopClose?.();
+    closed?.();
   });
+  // Last: what a factory gave may be no socket, and throws above.
+  link.channels.add(channel);
   return channel;
 }

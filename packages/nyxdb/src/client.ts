@@ -115,7 +115,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     parameters: readonly string[],
     { signal, timeoutMs = deadlines.totalMs }: Pick<ExecuteOptions, 'signal' | 'timeoutMs'>,
   ) {
-    must(timeoutMs > 0 && timeoutMs < 2 ** 31, 'timeoutMs is out of range');
+    must(timeoutMs > 0 && timeoutMs < 2 ** 31, 'timeoutMs out of range');
     const payload = prepare(endpoint, parameters, signal);
     const scope = new Scope(link, signal);
     const stop = clock.after(timeoutMs, () => scope.end({ code: 'DEADLINE_EXCEEDED', phase: 'total' }));
@@ -149,9 +149,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
       try {
         const table = await call;
         // The type of the answer follows the option, which the compiler cannot see through.
-        return (
-          options.row === undefined ? toResult(table) : await toSchemaResult(table, options.row)
-        ) as never;
+        return (options.row ? await toSchemaResult(table, options.row) : toResult(table)) as never;
       } finally {
         calls.delete(call);
       }

@@ -12,18 +12,15 @@ import { OP_AUTH, OP_CAPABILITY } from './wire.js';
 async function askPrincipal(link: Link, scope: Scope): Promise<string> {
   const { authenticate, deadlines } = link;
   if (authenticate === 'edge') return '';
-  const unavailable = (thrown?: unknown) =>
-    link.error({ code: 'CREDENTIALS_UNAVAILABLE', thrown }, 'not-sent');
-  const asked = (async (): Promise<unknown> => authenticate())().catch((thrown: unknown) => {
-    throw unavailable(thrown);
+  // Taken apart here, where what is none, or a getter that throws, is the callback's own doing.
+  const asked = (async () => {
+    const { provider, token } = (await authenticate()) as { provider: unknown; token: unknown };
+    if ((provider !== null && typeof provider !== 'string') || typeof token !== 'string') throw undefined;
+    return [provider, token] as const;
+  })().catch((thrown: unknown) => {
+    throw link.error({ code: 'CREDENTIALS_UNAVAILABLE', thrown }, 'not-sent');
   });
-  const given = (await link.within(scope, deadlines.authMs, 'auth', 'not-sent', asked)) as
-    | { readonly provider?: unknown; readonly token?: unknown }
-    | null
-    | undefined;
-  const { provider, token } = given ?? {};
-  if ((provider !== null && typeof provider !== 'string') || typeof token !== 'string') throw unavailable();
-  return authText(provider, token);
+  return authText(...(await link.within(scope, deadlines.authMs, 'auth', 'not-sent', asked)));
 }
 
 /**
@@ -35,7 +32,10 @@ async function askPrincipal(link: Link, scope: Scope): Promise<string> {
 export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
   const { deadlines, emit, profile } = link;
   const principal = await askPrincipal(link, scope);
+  // It may have ended between the answer and here, and after close() no socket may open.
+  if (scope.fault) throw link.error(scope.fault, 'not-sent');
   if (principal && link.revoked.has(principal)) throw link.error({ code: 'AUTH_REVOKED' }, 'not-sent');
+  link.principal = principal;
   let channel: Channel;
   try {
     channel = scope.channel = createChannel(link, principal);
@@ -51,7 +51,7 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
     await step(deadlines.connectMs, 'connect', channel.opened);
     const { capability } = profile;
     if (principal) {
-      if (capability !== undefined)
+      if (capability)
         await ask(OP_CAPABILITY, capability.payload, 'connecting', (status, payload) => {
           if (capability.accepts(status, payload)) return null;
           throw new FrameError('contradictory');
@@ -59,7 +59,7 @@ export async function openChannel(link: Link, scope: Scope): Promise<Channel> {
       const code = await ask(OP_AUTH, encodeText(principal), 'authenticating', (status, payload) =>
         readAuthentication(status, payload, profile),
       );
-      if (code !== null) throw link.error({ code }, 'not-sent');
+      if (code) throw link.error({ code }, 'not-sent');
     }
     // The edge holds the first request until the engine is ready; capabilities come before OP_AUTH, and so are the edge's too.
     else if (channel.state === 'connecting') channel.state = 'ready';

@@ -83,14 +83,14 @@ export class EndpointError extends Error {
     const where = fault.reason ?? fault.phase;
     // Ours, from the code: what the engine wrote may hold a schema, SQL or a value.
     super(
-      `NYXDB ${fault.code}${where === undefined ? '' : ` (${where})`}`,
+      `NYXDB ${fault.code}${where ? ` (${where})` : ''}`,
       'cause' in fault ? { cause: fault.cause } : undefined,
     );
     this.code = fault.code;
     this.outcome = fault.outcome ?? outcome;
     this.retryable = isPassing(fault.code) && this.outcome.startsWith('not');
-    if (fault.reason !== undefined) this.reason = fault.reason;
-    if (fault.phase !== undefined) this.phase = fault.phase;
+    if (fault.reason) this.reason = fault.reason;
+    if (fault.phase) this.phase = fault.phase;
     this.profile = profile;
     Object.defineProperties(this, {
       engineText: { value: fault.engineText },

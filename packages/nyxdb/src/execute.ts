@@ -47,10 +47,11 @@ async function executeOnce(
   onSend: () => void,
 ): Promise<Table | Fault> {
   const { deadlines, limits, profile } = link;
-  const channel = await pool.lease(scope);
+  // Before there is a socket to give back: the random source is not ours, and may fail.
   const id = link.nextId();
+  const channel = await pool.lease(scope);
   try {
-    if (scope.fault !== undefined) throw link.error(scope.fault, 'not-sent');
+    if (scope.fault) throw link.error(scope.fault, 'not-sent');
     onSend();
     // Read also when nobody waits any more: a malformed answer ends the socket all the same.
     const answered = channel.ask(OP_ENDPOINT_EXEC, id, payload, 'busy', (status, body) => {

@@ -30,6 +30,6 @@ export function createRequestIds(fill: (bytes: Bytes) => unknown): () => Bytes {
       next += REQUEST_ID_BYTES;
       if (!isZero(id)) return id;
     }
-    must(false, 'random gives zeros');
+    must(false, 'random is 0');
   };
 }

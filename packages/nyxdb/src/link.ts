@@ -10,6 +10,8 @@ export interface Link extends Settings {
   authenticate: Authentication;
   /** Whether `close()` or `drain()` was called: nothing new is taken. */
   closed: boolean;
+  /** What authenticates, as it was given last: sockets of another are not used again (contract: close whenever the token changes). */
+  principal?: string;
   readonly profileName: ProfileName;
   readonly nextId: () => Bytes;
   /** Every socket that is not closed, whatever it is for. */
@@ -78,14 +80,14 @@ export function createLink(settings: Settings, authenticate: Authentication): Li
         const giveUp = (fault: Fault): void => settle(() => reject(error(fault, outcome)));
         // A pause gives nothing, and its type says so.
         const stop = clock.after(ms, () =>
-          phase === undefined ? settle(resolve as () => void) : giveUp({ code: 'DEADLINE_EXCEEDED', phase }),
+          phase ? giveUp({ code: 'DEADLINE_EXCEEDED', phase }) : settle(resolve as () => void),
         );
         const off = scope.onEnd(giveUp);
         work?.then(
           (value) => settle(() => resolve(value)),
           (thrown) => settle(() => reject(thrown)),
         );
-        if (scope.fault !== undefined) giveUp(scope.fault);
+        if (scope.fault) giveUp(scope.fault);
       }),
   };
 }

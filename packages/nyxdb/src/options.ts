@@ -208,13 +208,15 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
     backoff: numbers('backoff', BACKOFF, backoff),
     clock,
     random,
-    emit(event) {
-      host.emit?.(event);
-      try {
-        onEvent?.(event);
-      } catch {
-        // An observer must not change what it observes.
-      }
-    },
+    // Not from within: an observer may call the client, which is between two states there.
+    emit: (event) =>
+      queueMicrotask(() => {
+        host.emit?.(event);
+        try {
+          onEvent?.(event);
+        } catch {
+          // An observer must not change what it observes.
+        }
+      }),
   };
 }

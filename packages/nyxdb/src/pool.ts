@@ -26,12 +26,19 @@ export function createPool(link: Link): Pool {
   const waiting = new Set<() => void>();
   /** How many more may be leased. */
   let free = limits.poolSize;
-  /** Of the socket opened last: those of another are not used again (contract: close whenever the token changes). */
-  let principal: string | undefined;
 
   function leaveIdle(channel: Channel): void {
     idle.get(channel)?.();
     idle.delete(channel);
+  }
+
+  /** The one used last, if any is of any use: those of another token are closed. */
+  function useIdle(): Channel | undefined {
+    let last: Channel | undefined;
+    for (const channel of idle.keys())
+      if (channel.principal === link.principal) last = channel;
+      else channel.end();
+    return last;
   }
 
   const turn = (scope: Scope): Promise<void> =>
@@ -45,7 +52,7 @@ export function createPool(link: Link): Pool {
 
   function giveBack(channel?: Channel): void {
     if (channel?.state === 'ready')
-      if (channel.principal !== principal || link.closed) channel.end();
+      if (channel.principal !== link.principal || link.closed) channel.end();
       else {
         idle.set(
           channel,
@@ -54,11 +61,10 @@ export function createPool(link: Link): Pool {
         channel.onDead = () => leaveIdle(channel);
       }
     const [next] = waiting;
-    if (next === undefined) free++;
-    else {
+    if (next) {
       waiting.delete(next);
       next();
-    }
+    } else free++;
   }
 
   return {
@@ -66,15 +72,12 @@ export function createPool(link: Link): Pool {
       if (free > 0) free--;
       else await turn(scope);
       try {
-        let channel: Channel | undefined;
-        for (channel of idle.keys());
-        if (channel !== undefined) {
-          leaveIdle(channel);
-          return channel;
+        let channel = useIdle();
+        if (!channel) {
+          channel = await openChannel(link, scope);
+          useIdle();
         }
-        channel = await openChannel(link, scope);
-        principal = channel.principal;
-        for (const other of idle.keys()) if (other.principal !== principal) other.end();
+        leaveIdle(channel);
         return channel;
       } catch (thrown) {
         giveBack();

@@ -49,7 +49,7 @@ export async function toSchemaResult<Output>(
   const outputs: Output[] = [];
   for (const [index, object] of toObjects(table).entries()) {
     const validated = await schema['~standard'].validate(object);
-    if (validated.issues !== undefined) throw new EndpointRowError(index, validated.issues.map(toPath));
+    if (validated.issues) throw new EndpointRowError(index, validated.issues.map(toPath));
     outputs.push(validated.value);
   }
   return withObjects(table, () => [...outputs]);

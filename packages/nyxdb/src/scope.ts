@@ -18,8 +18,9 @@ export class Scope {
   /** @param signal - ends it in CANCELLED. */
   constructor(link: Link, signal?: AbortSignal) {
     const onAbort = (): void => this.end({ code: 'CANCELLED', cause: signal?.reason });
-    link.scopes.add(this);
+    // First: what is no signal throws here, and must leave nothing behind that cannot be ended.
     signal?.addEventListener('abort', onAbort);
+    link.scopes.add(this);
     this.leave = () => {
       link.scopes.delete(this);
       signal?.removeEventListener('abort', onAbort);
@@ -29,7 +30,7 @@ export class Scope {
   /** Ends it. The first fault counts. */
   end(fault: Fault): void {
     this.leave();
-    if (this.fault !== undefined) return;
+    if (this.fault) return;
     this.fault = fault;
     for (const listener of this.#listeners) listener(fault);
   }

@@ -37,7 +37,8 @@ export function parseTsv(text: string, rules: TsvRules, limits: TsvLimits): Tabl
     return at < 0 ? end : at;
   };
   let lineEnd = next('\n', 0);
-  const columns = text.slice(0, lineEnd).split('\t', limits.maxColumns + 1);
+  // No text has more columns than that. The limit of `split` is 32 bits: an infinite one would be none at all.
+  const columns = text.slice(0, lineEnd).split('\t', Math.min(limits.maxColumns, end) + 1);
   if (columns.length > limits.maxColumns) throw new FrameError('over-cap');
   // The next tab is looked for once and kept across lines: looked for again on every line, a body with one column and a
   // million rows would be scanned a million times to its end.
@@ -46,7 +47,7 @@ export function parseTsv(text: string, rules: TsvRules, limits: TsvLimits): Tabl
   const last = columns.length - 1;
   const rows: string[][] = [];
   for (cell = lineEnd + 1; cell < end; cell = lineEnd + 1) {
-    if (rows.length === limits.maxRows) throw new FrameError('over-cap');
+    if (rows.length >= limits.maxRows) throw new FrameError('over-cap');
     lineEnd = next('\n', cell);
     // A copy has its size from the start: an array that grows takes twice the memory.
     const row = [...columns];

@@ -17,10 +17,6 @@ export const wsFactory =
       perMessageDeflate: false,
       maxPayload: limits.maxResponseBytes + HEADER_BYTES,
     });
-    // ws refuses a message over the cap by an error and closes with 1009 towards the engine, but says 1006 here.
-    socket.on('error', (error: Error & { readonly code?: unknown }) => {
-      if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') socket.emit('close', 1009, Buffer.alloc(0));
-    });
     return toWebSocketLike(socket, keepAlive(socket, clock));
   };
 
@@ -55,7 +51,11 @@ const toWebSocketLike = (socket: WebSocket, { asked, heard }: Heartbeat): WebSoc
         listener({ data: isBinary ? data : String(data) });
       });
     else if (type === 'close') socket.on('close', (code) => listener({ code }));
-    else socket.on(type, () => listener({}));
+    else
+      socket.on(type, (error?: Error & { readonly code?: unknown }) =>
+        // ws refuses a message over the cap by this error, and closes with 1009 towards the engine, but with 1006 here.
+        listener({ code: error?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' ? 1009 : undefined }),
+      );
   },
 });
 
