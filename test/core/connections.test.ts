@@ -234,7 +234,8 @@ t.test(
 
 t.test('what a broker sends without a question is not taken for the answer to the next one', async (t) => {
   const { broker, queryMesh } = await setUp(t);
-  // The broker would keep the connection for far longer than this test may take.
+  // An idle connection would be closed by itself after a minute: it is closed at once.
+  t.setTimeout(20_000);
   broker.onRequest((socket, { connection }) =>
     socket.write(whole(one(connection), ['Keep-Alive: timeout=999'])),
   );
@@ -286,6 +287,25 @@ t.test('a connection is given up a second before its broker gives it up', async 
   t.equal(broker.openCount(), 1);
   await broker.allClosed();
   t.pass('and closed when its time is up');
+});
+
+t.test('an answer on a connection that is used again may take longer than it may idle', async (t) => {
+  const { broker, queryMesh } = await setUp(t);
+  const sockets: Socket[] = [];
+  const onSocket = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+  subscribe('net.client.socket', onSocket);
+  t.teardown(() => unsubscribe('net.client.socket', onSocket));
+  const limits: unknown[] = [];
+  broker.onRequest((socket) => {
+    limits.push(sockets[0]?.timeout);
+    socket.write(whole(one(1), ['Keep-Alive: timeout=9']));
+  });
+  await queryMesh('SELECT 1');
+  await turn();
+  t.equal(sockets[0]?.timeout, 8_000, 'while it is idle');
+  await queryMesh('SELECT 1');
+  t.equal(limits[1], 0);
+  t.equal(broker.connections.length, 1);
 });
 
 t.test('a process that was too busy to close an idle connection does not use it either', async (t) => {

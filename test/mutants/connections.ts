@@ -27,7 +27,6 @@ export const connectionMutants: readonly Mutant[] = [
     ['a decoder', 'if (decoder !== undefined) return pipeline', 'if (false) return pipeline'],
   ]),
   ...mutantsOf('core/src/idleness.ts', connections, [
-    ['that none is kept after the end', 'this.#over || ', ''],
     ['servers that keep nothing', ' || idle.limitMs <= 0', ''],
     ['the time an idle one is kept', 'socket.setTimeout(idle.limitMs);', ''],
     ['bytes that nobody asked for', "socket.once('data', destroy);", ''],

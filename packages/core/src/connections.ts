@@ -64,7 +64,6 @@ export class Connections {
 
   /** Closes every connection, those in use included. */
   close(): void {
-    this.#idleness.end();
     this.#plain.destroy();
     this.#tls.destroy();
   }

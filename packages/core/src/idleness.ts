@@ -23,13 +23,12 @@ interface Idle {
 export class Idleness {
   readonly #idle = new WeakMap<object, Idle>();
   readonly #closing = new WeakMap<Socket, Promise<void>>();
-  #over = false;
 
   /** Puts an agent under these rules. */
   watch<A extends Agent>(agent: A): A {
     const keepSocketAlive = (socket: Socket): boolean => {
       const idle = this.#idle.get(socket);
-      if (this.#over || idle === undefined || idle.limitMs <= 0) return false;
+      if (idle === undefined || idle.limitMs <= 0) return false;
       idle.sinceMs = performance.now();
       // Passed while it is idle, the agent closes it.
       socket.setTimeout(idle.limitMs);
@@ -78,11 +77,6 @@ export class Idleness {
       });
     this.#closing.set(socket, closing);
     return closing;
-  }
-
-  /** From now on none is kept. */
-  end(): void {
-    this.#over = true;
   }
 }
 
