@@ -44,7 +44,6 @@ export const edgeMutants: readonly Mutant[] = [
       ['the verdict', "if ('refusal' in admission) return refuse(socket, admission.refusal);", ''],
       ['that a handshake has no body', 'if (hasBody(request)) return refuse(socket, noHandshake);', ''],
       ['the sockets of one person', 'if (count >= limits.socketsPerPerson) return undefined;', ''],
-      ['the organization of a person', '[identity.organization.id, identity.subject]', '[identity.subject]'],
       ['that a place is given back', 'onEnded: () => leavePlace?.(),', 'onEnded() {},'],
       ['the cap on a request in ws', 'maxPayload: limits.maxRequestBytes + HEADER_BYTES,', ''],
       ['the cap on fragments', 'maxFragments: limits.maxFragments,', ''],

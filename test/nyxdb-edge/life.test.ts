@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { createRuntime } from '@nn-runtime/core';
 import t from 'tap';
 import { until } from '../nyxdb/time.js';
-import { AUTH, type Client, EXEC, identity, request, startEdge } from './edge.js';
+import { environment, NOW_MS } from '../tokens.js';
+import { AUTH, type Client, EXEC, identity, request, signer, startEdge } from './edge.js';
 
 const SUB = request(0x0c, 'my_fills_live\0BTC-USD');
 const ana = { authenticate: () => ({ provider: 'app_sessions', token: 't0k' }) };
@@ -123,6 +125,40 @@ t.test('drain() ends what waits for nothing, lets calls finish, and refuses new 
   await drained;
   t.match(edge.status(), { checking: 0, connecting: 0, live: 0, people: 0, opened: 3, refused: 2 });
 });
+
+t.test(
+  'an edge that ends opens nothing for whom it was still checking, and checks nobody any more',
+  async (t) => {
+    const runtime = createRuntime({ env: environment([signer]), now: () => NOW_MS });
+    t.teardown(() => runtime.close());
+    let checked = 0;
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { edge, engine, refused } = await startEdge(t, {
+      runtime: {
+        ...runtime,
+        async authenticate(header) {
+          checked++;
+          await held;
+          return runtime.authenticate(header);
+        },
+      },
+    });
+    const waiting = refused();
+    await until(() => edge.status().checking === 1);
+    await edge.drain();
+    t.equal((await refused()).status, 503);
+    t.equal(checked, 1);
+    goOn();
+    const { status, text } = await waiting;
+    t.equal(status, 503);
+    t.match(text, /EDGE_UNAVAILABLE/);
+    t.equal(engine.peers.length, 0);
+    t.match(edge.status(), { checking: 0, connecting: 0, live: 0, opened: 0, refused: 2 });
+  },
+);
 
 t.test('close() cuts calls off, and settles when every socket is closed', async (t) => {
   const { clock, connect, edge, engine } = await startEdge(t);

@@ -161,9 +161,9 @@ t.test('1,000 upgrades with unknown keys cost the broker no more than the budget
   t.ok(broker.countOf('/v1/jwks') <= 3, `${broker.countOf('/v1/jwks')} fetches`);
 });
 
-for (const [what, answer, isLate] of [
-  ['keys that cannot be had', answerJson(500, {}), false],
-  ['a check that takes too long', () => {}, true],
+for (const [what, answer, cause] of [
+  ['keys that cannot be had', answerJson(500, {}), 'identity-unavailable'],
+  ['a check that takes too long', () => {}, 'late'],
 ] as const)
   t.test(`${what}: 503, neither a person nor anonymous (E4)`, async (t) => {
     const broker = await startScriptedBroker();
@@ -173,8 +173,12 @@ for (const [what, answer, isLate] of [
       runtimeOptions: { env: environment([signer], broker.url) },
       allowAnonymous: true,
     });
+    const events: unknown[] = [];
+    const listen = (event: unknown): void => void events.push(event);
+    subscribe('nn-runtime:nyxdb-edge', listen);
+    t.teardown(() => unsubscribe('nn-runtime:nyxdb-edge', listen));
     const refusal = refused({ 'x-nnumbers-identity': token(makeKey('unknown')) });
-    if (isLate) {
+    if (cause === 'late') {
       await until(() => edge.status().checking === 1);
       clock.advance(5_000);
     }
@@ -183,6 +187,7 @@ for (const [what, answer, isLate] of [
     t.equal(headers['retry-after'], '5');
     t.equal(JSON.parse(text).code, 'APPLICATION_IDENTITY_NOT_READY');
     t.equal(engine.peers.length, 0);
+    t.same(events, [{ name: 'upgrade-refused', cause, statusCode: 503 }]);
   });
 
 t.test('a client that resets while its identity is checked ends nothing but itself (E15)', async (t) => {
