@@ -231,6 +231,11 @@ t.test('definitions at fault are refused with a reason', async (t) => {
   await nyxdb.createView({ name: 'a', id, sql: 'SELECT 1' });
   await t.rejects(nyxdb.createView({ name: 'b', id, sql: 'SELECT 1' }), /same id/);
   await t.rejects(nyxdb.createView({ name: 'b', id: 'x', sql: 'SELECT 1' }), /must be a UUID/);
+  const twins = [x, { ...x, name: 'X' }];
+  await t.rejects(
+    nyxdb.createView({ name: 'b', id: id.replace('a', 'b'), sql: 'SELECT $x', parameters: twins }),
+    /b declares a name twice/,
+  );
 });
 
 t.test('write changes all or nothing, and what it changed is read', async (t) => {

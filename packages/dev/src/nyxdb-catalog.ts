@@ -30,8 +30,9 @@ export class Catalog {
     return this.#endpoints.delete(name);
   }
 
-  /** Creates a view, or replaces the one of this name. */
+  /** Creates a view, or replaces the one of this name. @throws TypeError */
   createView(view: View): void {
+    refuseTwins(view.name, view.parameters);
     const other = [...this.#views.values()].find(({ id, name }) => id === view.id && name !== view.name);
     if (other !== undefined) throw new TypeError('nyxdb: two views have the same id');
     this.#views.set(view.name, view);
@@ -85,10 +86,14 @@ function claimTypes({ name, using, parameters, claims }: Endpoint, providers: Pr
     if (type === undefined) throw new TypeError(`nyxdb: ${using} has no claim ${claim}`);
     return { name: claim, type };
   });
-  // DuckDB makes one parameter of `$user_id` and `$USER_ID`: the client's value would stand for the claim.
-  const names = [...parameters, ...typed].map((parameter) => parameter.name.toLowerCase());
-  if (new Set(names).size !== names.length) throw new TypeError(`nyxdb: ${name} declares a name twice`);
+  refuseTwins(name, [...parameters, ...typed]);
   return typed;
+}
+
+// DuckDB makes one parameter of `$user_id` and `$USER_ID`: the client's value would stand for the claim.
+function refuseTwins(name: string, parameters: readonly NyxdbParameter[]): void {
+  const names = parameters.map((parameter) => parameter.name.toLowerCase());
+  if (new Set(names).size !== names.length) throw new TypeError(`nyxdb: ${name} declares a name twice`);
 }
 
 /** Client values in declaration order; then the claims, from the authenticated row and from nowhere else. */

@@ -6,7 +6,7 @@ const bigintLimit = 2n ** 63n;
 
 /**
  * Whether a text is a value of a type. The contract says that parameters "are text on this wire path and are validated
- * against the endpoint signature", and no more: the spellings are ours, one for each value.
+ * against the endpoint signature", and no more: the spellings are ours.
  */
 export function isText(type: NyxdbType, text: string): boolean {
   switch (type) {
