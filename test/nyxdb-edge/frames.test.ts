@@ -182,14 +182,29 @@ for (const [what, bytes, reason, code] of [
     t.same(answered(client), []);
   });
 
-t.test('text from the engine ends both (C-71, E7)', async (t) => {
-  const { connect, engine } = await startEdge(t);
+t.test('text from the engine ends both, also text that spells a response (C-71, E7)', async (t) => {
+  for (const text of ['a\n1\n', `${'x'.repeat(16)}\0\0\0\0\x02a\n`]) {
+    const { connect, engine } = await startEdge(t);
+    const client = await connect();
+    const peer = await engine.peer();
+    peer.socket.send(text);
+    t.same(await client.closed, { code: 4502, reason: 'engine-protocol' });
+    await peer.closed;
+    t.same(answered(client), []);
+  }
+});
+
+t.test("text that spells the answer to the edge's OP_AUTH authenticates nobody (E7, E11)", async (t) => {
+  const random = { fill: (bytes: Uint8Array) => bytes.fill(7), fraction: () => 0.5 };
+  const { connect, engine } = await startEdge(t, { ...ana, random });
   const client = await connect();
+  client.socket.send(EXEC);
   const peer = await engine.peer();
-  peer.socket.send('a\n1\n');
+  await peer.next();
+  peer.socket.send(`${'\x07'.repeat(16)}\0\0\0\0\x0eauthenticated\n`);
   t.same(await client.closed, { code: 4502, reason: 'engine-protocol' });
   await peer.closed;
-  t.same(answered(client), []);
+  t.equal(peer.frames.length, 1);
 });
 
 for (const [mode, changes] of [
