@@ -127,6 +127,13 @@ t.test('faults of the handshake', async (t) => {
   await platform.as('local-ana');
 });
 
+t.test('every close code that a script may name reaches the client', async (t) => {
+  for (const code of [1000, 1001, 1002, 1003, 1007, 1011, 1014, 3000, 4999]) {
+    platform.nyxdb.setFaults([{ on: 'connect', do: 'close', code }]);
+    t.equal(await (await platform.open()).closed, code);
+  }
+});
+
 t.test('a script at fault is refused', async (t) => {
   const wrong: object[] = [
     { on: 'exec', do: 'explode' },
@@ -135,6 +142,10 @@ t.test('a script at fault is refused', async (t) => {
     { on: 'exec', do: 'delay' },
     { on: 'exec', do: 'stall', nth: 0 },
     { on: 'exec', do: 'stall', ms: 5 },
+    // A timer of 2^31 ms fires at once.
+    { on: 'exec', do: 'delay', ms: 2_147_483_648 },
+    // RFC 6455 section 7.4: nobody may send these, and ws would throw in the middle of an upgrade or a write.
+    ...[999, 1004, 1005, 1006, 1015, 1016, 2999, 5000].map((code) => ({ on: 'connect', do: 'close', code })),
   ];
   for (const fault of wrong)
     t.throws(() => platform.nyxdb.setFaults([fault as NyxdbFault]), TypeError, JSON.stringify(fault));

@@ -12,7 +12,7 @@ export type NyxdbFaultAction =
   | { readonly do: 'duplicate' }
   /** Twice in one message. */
   | { readonly do: 'merge' }
-  /** After a while; what follows on the connection waits behind it. */
+  /** After a while, at most an hour; what follows on the connection waits behind it. */
   | { readonly do: 'delay'; readonly ms: number }
   /** Not at all. */
   | { readonly do: 'stall' }
@@ -34,7 +34,7 @@ export type NyxdbFaultAction =
   | { readonly do: 'revoke' }
   /** A TCP reset instead. */
   | { readonly do: 'reset' }
-  /** A WebSocket close frame instead. */
+  /** A WebSocket close frame instead: 1000–1003, 1007–1014 or 3000–4999. */
   | { readonly do: 'close'; readonly code: number };
 
 /** When: what the engine is about to send. `connect` is the answer to the upgrade. */
@@ -72,14 +72,19 @@ const plain = [
   'reset',
 ] as const;
 const bytes = z.instanceof(Uint8Array);
+// RFC 6455 section 7.4: the others no endpoint may send, and ws throws for them, in the middle of a frame.
+const closeCode = z.union(
+  [z.int().min(1000).max(1003), z.int().min(1007).max(1014), z.int().min(3000).max(4999)],
+  'must be a close code that may be sent',
+);
 const scriptSchema = z.array(
   z.discriminatedUnion('do', [
     z.strictObject({ ...when, do: z.enum(plain) }),
-    z.strictObject({ ...when, do: z.literal('delay'), ms: z.number().min(0) }),
+    z.strictObject({ ...when, do: z.literal('delay'), ms: z.number().min(0).max(3_600_000) }),
     z.strictObject({ ...when, do: z.literal('status'), status: z.int().min(0).max(255) }),
     z.strictObject({ ...when, do: z.literal('body'), body: z.union([z.string(), bytes]) }),
     z.strictObject({ ...when, do: z.literal('send'), bytes }),
-    z.strictObject({ ...when, do: z.literal('close'), code: z.int().min(1000).max(4999) }),
+    z.strictObject({ ...when, do: z.literal('close'), code: closeCode }),
   ]),
 );
 type Step = z.infer<typeof scriptSchema>[number];
