@@ -303,3 +303,32 @@ t.test('a first snapshot waits for admission as a call does', async (t) => {
   await running.next();
   t.equal((await control.ask(0x0c, 'items'))[0], 0xd0);
 });
+
+t.test('a drain is a boundary also for a subscription that waits for its first snapshot', async (t) => {
+  const endless = {
+    name: 'endless',
+    using: 'app_sessions',
+    sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b',
+  };
+  const { nyxdb, as } = await streams(t, {
+    endpoints: [items, endless],
+    limits: { concurrent: 1, queued: 1, admissionMs: 3_600_000 },
+  });
+  const control = await as('local-ana');
+  const running = await as('local-ana');
+  running.send(request(0x0b, id(1), 'endless'));
+  while (nyxdb.stats().executions === 0) await control.ask(0x0a, id(9));
+  const wire = await subscribed(await as('local-ana'));
+  while (nyxdb.stats().subscriptions === 0) await control.ask(0x0a, id(9));
+  await nyxdb.publish({ ...items, sql: 'SELECT id FROM items WHERE id = 2' });
+  nyxdb.drain();
+  await control.ask(0x0a, id(1));
+  t.same(
+    await wire.answer(),
+    { id: '22'.repeat(16), status: 0xdf, body: '' },
+    'nothing of the old definition',
+  );
+  t.equal(await wire.closed, 1000);
+  t.same(await control.ask(0x0c, 'items'), [0xd0, 'id\n2\n'], 'the reviewed definition');
+  t.equal(nyxdb.stats().subscriptions, 1, 'the quota of the other was given back');
+});

@@ -36,7 +36,7 @@ export interface Nyxdb {
   write(sql: string): Promise<void>;
   /** Makes the next change of the example's `fills`. */
   tick(): Promise<void>;
-  /** Ends every live subscription with the end frame, as for a change of policy. */
+  /** Ends every subscription with the end frame, those without a snapshot yet too, as for a change of policy. */
   drain(): void;
   /** Sets the fault script; an empty one ends all faults. */
   setFaults(script: readonly NyxdbFault[]): void;

@@ -32,6 +32,7 @@ export class Streams {
   readonly #maxRows: number;
   readonly #maintained = new Map<string, Maintained>();
   #last: Promise<unknown> = Promise.resolve();
+  #drained = new AbortController();
 
   constructor(database: NyxdbDatabase, maxRows: number) {
     this.#database = database;
@@ -43,11 +44,23 @@ export class Streams {
     return this.#maintained.size > 0;
   }
 
+  /** Fires at the next `end`: whoever looked an endpoint up before that may have found what is no longer to be run. */
+  get drained(): AbortSignal {
+    return this.#drained.signal;
+  }
+
   /**
    * Sends a snapshot and from then on every change, until the function returned is called. The statement and its values
    * stay as they are, whatever becomes of the endpoint (contract, "Reconnect and reconciliation").
+   *
+   * @param drained - as it was when the endpoint was looked up
    */
-  subscribe(bound: Bound, subscriber: Subscriber, signal: AbortSignal): Promise<() => void> {
+  subscribe(
+    bound: Bound,
+    subscriber: Subscriber,
+    signal: AbortSignal,
+    drained: AbortSignal,
+  ): Promise<() => void> {
     return this.#inTurn(async () => {
       const key = JSON.stringify(bound);
       const existing = this.#maintained.get(key);
@@ -55,6 +68,10 @@ export class Streams {
         existing?.table ?? (await this.#database.select(bound.sql, bound.bindings, this.#maxRows, signal));
       const body = writeTable(table);
       signal.throwIfAborted();
+      if (drained.aborted) {
+        subscriber.ended();
+        return () => {};
+      }
       const maintained = existing ?? { bound, table, subscribers: new Set() };
       this.#maintained.set(key, maintained);
       maintained.subscribers.add(subscriber);
@@ -74,8 +91,10 @@ export class Streams {
     });
   }
 
-  /** Ends every subscription with the end frame. */
+  /** Ends every subscription with the end frame: those that wait for their first snapshot in place of it. */
   end(): void {
+    this.#drained.abort();
+    this.#drained = new AbortController();
     for (const { subscribers } of this.#maintained.values())
       for (const subscriber of [...subscribers]) subscriber.ended();
   }

@@ -19,6 +19,7 @@ export async function subscribe(
   { send, close }: { send: (on: NyxdbFaultPoint, status: Status, body: string) => void; close: () => void },
   ended: AbortSignal,
 ): Promise<() => void> {
+  const { drained } = parts.streams;
   const { name, parameters } = readCall(payload);
   const bound = parts.catalog.bind(name, parameters, principal, 'sub');
   const release = parts.subscriptions.take(principal?.userId ?? '');
@@ -35,7 +36,10 @@ export async function subscribe(
         close();
       },
     };
-    const leave = await parts.admission.run(() => parts.streams.subscribe(bound, subscriber, ended), ended);
+    const leave = await parts.admission.run(
+      () => parts.streams.subscribe(bound, subscriber, ended, drained),
+      ended,
+    );
     return () => {
       leave();
       release();
