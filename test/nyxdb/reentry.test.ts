@@ -233,5 +233,96 @@ for (const { name, connect } of implementations) {
         t.equal(await peer.closed, step === 'authentication' ? 4008 : 4000);
       }
     });
+
+    t.test(
+      'a loss is seen by whoever is told of it, and nothing of before it is read any more',
+      async (t) => {
+        for (const how of ['lost', 'impossible delta', 'silence'] as const) {
+          const seen: unknown[] = [];
+          let late: Promise<unknown> | undefined;
+          let subscription: Subscription | undefined;
+          const { engine, client, clock } = await stage(t, {
+            deadlines: { quietMs: 5_000 },
+            onEvent({ name }) {
+              if (name !== 'socket-ended' || late !== undefined) return;
+              seen.push(subscription?.state, subscription?.latest()?.stale);
+              late = subscription?.next();
+            },
+          });
+          subscription = client.subscribe('book');
+          const { peer, request } = await subscribed(engine);
+          peer.answer(request, SNAPSHOT, 'a\n1\n');
+          await until(() => subscription?.state === 'live');
+          if (how === 'lost') peer.socket.terminate();
+          else if (how === 'silence') clock.advance(5_000);
+          else peer.answer(request, DELTA, '-\t7\n');
+          await until(() => seen.length > 0);
+          t.same(seen, ['stale', true], how);
+          await subscription.close();
+          t.same(await late, { done: true, value: undefined });
+        }
+      },
+    );
+
+    t.test('what begins anew in an observer of an end is not ended with what it replaces', async (t) => {
+      let again: Subscription | undefined;
+      let begun = 0;
+      let client: EndpointClient | undefined;
+      const staged = await stage(t, {
+        onEvent({ name }) {
+          // The bound is only for the test's own sake: without it a client that ends these too would go on for ever.
+          if (name === 'subscription-ended' && begun++ < 3) again = client?.subscribe('book');
+        },
+      });
+      client = staged.client;
+      const former = client.subscribe('book');
+      await subscribed(staged.engine);
+      client.setAuthenticate(() => ({ provider: 'app_sessions', token: 'other' }));
+      await t.rejects(former.next(), { code: 'AUTH_CHANGED' });
+      const { peer, request } = await subscribed(staged.engine);
+      t.match(String(peer.frames[0]?.subarray(21)), 'app_sessions\0other');
+      peer.answer(request, SNAPSHOT, 'a\n1\n');
+      t.match(await again?.next(), { value: { rows: [['1']] } });
+      t.equal(begun, 1);
+    });
+
+    for (const how of ['subscription', 'client', 'abort', 'setAuthenticate', 'drain'] as const)
+      t.test(`${how} between the credentials and the socket they are for opens none`, async (t) => {
+        // Every turn of the microtask queue from the answer of `authenticate` on, until the socket is there.
+        let opened = 0;
+        for (let turns = 0; opened === 0; turns++) {
+          const controller = new AbortController();
+          let subscription: Subscription | undefined;
+          let client: EndpointClient | undefined;
+          const before = { sockets: -1 };
+          let factories = 0;
+          const staged = await stage(t, {
+            webSocket: () => {
+              factories++;
+              return { protocol: '', binaryType: '', addEventListener() {}, send() {}, close() {} };
+            },
+            authenticate() {
+              const given = Promise.resolve({ provider: 'p', token: 't' });
+              let turn: Promise<unknown> = given;
+              for (let count = 0; count < turns; count++) turn = turn.then(() => {});
+              void turn.then(() => {
+                before.sockets = factories;
+                if (how === 'subscription') void subscription?.close();
+                else if (how === 'client') void client?.close();
+                else if (how === 'drain') void client?.drain();
+                else if (how === 'abort') controller.abort();
+                else client?.setAuthenticate(() => ({ provider: 'p', token: 'other' }));
+              });
+              return given;
+            },
+          });
+          client = staged.client;
+          subscription = client.subscribe('book', [], { signal: controller.signal });
+          await subscription.next().catch(() => {});
+          await until(() => before.sockets >= 0);
+          t.equal(factories, before.sockets, `after ${turns} turns`);
+          opened = factories;
+        }
+      });
   });
 }

@@ -31,12 +31,16 @@ export async function streamInto(
   let stop = clock.after(deadlines.snapshotMs, () =>
     channel.end({ code: 'DEADLINE_EXCEEDED', phase: 'snapshot' }, 4008),
   );
-  if (scope.fault !== undefined) channel.end(scope.fault);
+  if (scope.fault) channel.end(scope.fault);
   try {
     return await channel.ask(OP_ENDPOINT_SUB, link.nextId(), payload, 'busy', (status, body) => {
       if (status === STATUS_ERROR) return readError(body, profile);
       const kind = subscription.statuses[status] ?? refuseStatus(status, profile);
-      if (kind === 'end') return null;
+      if (kind === 'end') {
+        // What its socket does from here on is no loss.
+        channel.onDead = undefined;
+        return null;
+      }
       if (kind === 'snapshot') replica.load(subscription.readSnapshot(body, limits));
       // The rows of a former socket are no base for deltas of this one.
       else if (!live) throw new FrameError('delta-before-snapshot');

@@ -63,8 +63,8 @@ export function openSubscription(
   const scope = new Scope(link, signal);
   const replica = createReplica();
   let over: 'ended' | 'failed' | undefined;
-  /** When the present socket was authenticated. */
-  let readyMs: number | undefined;
+  /** When the present socket was authenticated; in no time that comes while it is not. */
+  let readyMs: number;
   let generation = 0;
   let kind: SubscriptionState['kind'] = 'snapshot';
   /** Whether there is a state that no reader has been given. */
@@ -95,9 +95,9 @@ export function openSubscription(
   }
 
   function publish(frame: SubscriptionState['kind']): void {
+    if (frame === 'snapshot') generation++;
     // A reader that skips a snapshot must still be told that there was one.
     if (frame === 'snapshot' || !unseen) kind = frame;
-    if (frame === 'snapshot') generation++;
     stale = false;
     current = undefined;
     unseen = hand === undefined;
@@ -107,10 +107,11 @@ export function openSubscription(
     if (frame === 'snapshot') emit({ name: 'subscription-live', generation, rows: replica.length });
   }
 
-  function end(error?: EndpointError | TypeError, byStream = false): void {
+  /** @param error - what it failed of; null at the stream's own end, undefined at another on purpose. */
+  function end(error?: EndpointError | TypeError | null): void {
     if (over) return;
     over = error ? 'failed' : 'ended';
-    stale ||= !byStream;
+    stale ||= error !== null;
     failure = error;
     scope.leave();
     subscriptions.delete(subscription);
@@ -133,17 +134,16 @@ export function openSubscription(
       } else return;
   }
 
-  /** One connection: null at the stream's own end, else what it was lost of. */
+  /** One connection: null at the stream's own end, else what the engine ended it for. @throws whatever it was lost of. */
   async function connect(): Promise<EndpointError | null> {
-    try {
-      const channel = await openChannel(link, scope);
-      readyMs = clock.now();
-      const fault = await streamInto(replica, link, channel, profile, payload, scope, publish);
-      return fault && link.error(fault, 'unknown');
-    } catch (error) {
-      if (error instanceof EndpointError) return error;
-      throw error;
-    }
+    const channel = await openChannel(link, scope);
+    // At once, and not when the attempt is given up: what is read meanwhile must be so.
+    channel.onDead = () => {
+      stale = true;
+    };
+    readyMs = clock.now();
+    const fault = await streamInto(replica, link, channel, profile, payload, scope, publish);
+    return fault && link.error(fault, 'unknown');
   }
 
   async function run(): Promise<void> {
@@ -151,22 +151,21 @@ export function openSubscription(
     let lostMs = clock.now();
     let rebuiltMs: number[] = [];
     for (;;) {
-      readyMs = undefined;
-      const error = await connect();
-      if (error === null) end(undefined, true);
-      if (error === null || over) return;
+      readyMs = Infinity;
+      const former = generation;
+      const error = await connect().catch((thrown: unknown) => thrown);
+      if (over) return;
+      // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
+      if (!(error instanceof EndpointError)) return end(error as TypeError | null);
       const nowMs = clock.now();
+      if (generation !== former) lostMs = nowMs;
       if (REBUILT.test(error.reason ?? '')) {
         rebuiltMs = [...rebuiltMs.filter((ms) => nowMs - ms < 60_000), nowMs];
         if (rebuiltMs.length > backoff.rebuildsPerMinute)
           return end(link.error({ code: 'REBUILD_LIMIT' }, 'unknown'));
       } else if (!isPassing(error.code)) return end(error);
-      if (!stale) {
-        stale = true;
-        lostMs = nowMs;
-      }
       // Not at 'open': an engine that accepts and closes at once, for ever, would be asked without pause.
-      if (readyMs !== undefined && nowMs - readyMs >= backoff.resetAfterMs) attempt = 0;
+      if (nowMs - readyMs >= backoff.resetAfterMs) attempt = 0;
       const delayMs = backoffMs(backoff, ++attempt, random);
       if (nowMs + delayMs - lostMs >= backoff.totalMs) return end(error);
       emit({ name: 'subscription-retry', code: error.code, delayMs });
@@ -204,7 +203,7 @@ export function openSubscription(
   } as Subscription;
   subscriptions.add(subscription);
   // Last: `authenticate` is called at once, and may end what it is asked for.
-  // What is not an EndpointError is a wrong argument: credentials that cannot be framed.
+  // Of a pause cut short, or of randomness that cannot be had.
   run().catch((error: unknown) => end(error as TypeError));
   return subscription;
 }
