@@ -102,18 +102,26 @@ t.test(
   },
 );
 
-t.test('an observer that throws changes nothing', async (t) => {
-  const engine = await startEngine(t);
-  const client = createEndpointClient({
-    url: engine.url,
-    authenticate: () => ({ provider: 'p', token: 't' }),
-    onEvent: () => {
+for (const [how, onEvent] of [
+  [
+    'throws',
+    () => {
       throw new Error('observer');
     },
+  ],
+  // Nobody handles it: a rejection would end the process, and fails this test.
+  ['rejects', () => Promise.reject(new Error('observer'))],
+] as const)
+  t.test(`an observer that ${how} changes nothing`, async (t) => {
+    const engine = await startEngine(t);
+    const client = createEndpointClient({
+      url: engine.url,
+      authenticate: () => ({ provider: 'p', token: 't' }),
+      onEvent,
+    });
+    t.teardown(() => void client.close());
+    const call = client.execute('a');
+    const peer = await engine.ready();
+    peer.answer(await peer.next(), 0x00, 'a\n');
+    t.same((await call).columns, ['a']);
   });
-  t.teardown(() => void client.close());
-  const call = client.execute('a');
-  const peer = await engine.ready();
-  peer.answer(await peer.next(), 0x00, 'a\n');
-  t.same((await call).columns, ['a']);
-});

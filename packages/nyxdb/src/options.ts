@@ -101,7 +101,7 @@ export interface EndpointClientOptions {
   readonly allowDevelopmentProfile?: boolean | undefined;
   /** Allows `ws:` off loopback, where the network itself is trusted. Default false. */
   readonly trustedNetwork?: boolean | undefined;
-  /** Told what happens: names, counts and durations, never a token, a parameter or a cell. What it throws is ignored. */
+  /** Told what happens: names, counts and durations, never a token, a parameter or a cell. What it throws, or rejects with, is ignored. */
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
   /** Time, for tests. Default the host's monotonic clock. */
   readonly clock?: Clock | undefined;
@@ -208,15 +208,14 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
     backoff: numbers('backoff', BACKOFF, backoff),
     clock,
     random,
-    // Not from within: an observer may call the client, which is between two states there.
+    // Not from within: an observer may call the client, which is between two states there. Nor may it change what it observes, by
+    // what it throws or, when it is asynchronous, by a rejection that nobody handles: that would end the process.
     emit: (event) =>
-      queueMicrotask(() => {
-        host.emit?.(event);
-        try {
-          onEvent?.(event);
-        } catch {
-          // An observer must not change what it observes.
-        }
-      }),
+      void Promise.resolve()
+        .then(() => {
+          host.emit?.(event);
+          return onEvent?.(event);
+        })
+        .catch(() => {}),
   };
 }

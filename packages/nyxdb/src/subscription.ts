@@ -78,7 +78,7 @@ export function openSubscription(
 
   function latest(): SubscriptionState | undefined {
     const { columns } = replica;
-    if (columns === undefined || current?.stale === stale) return current;
+    if (!columns || current?.stale === stale) return current;
     const read = replica.view();
     let rows: SubscriptionState['rows'] | undefined;
     current = {
@@ -130,7 +130,7 @@ export function openSubscription(
         const next = await new Promise<SubscriptionState | undefined>((resolve) => {
           hand = resolve;
         });
-        if (next !== undefined) yield next;
+        if (next) yield next;
       } else return;
   }
 
