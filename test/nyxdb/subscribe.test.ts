@@ -60,7 +60,8 @@ async function comeBack({ clock, events }: Stage, count: number): Promise<void> 
   if (event?.name === 'subscription-retry') clock.advance(event.delayMs);
 }
 
-t.test('a frame that was on its way behind an impossible one is not applied (R10, 23)', async (t) => {
+/** A live subscription over a socket that does what the test says, and when: also several things in one turn. */
+async function handled() {
   const clock = new ManualClock();
   const events: ClientEvent[] = [];
   const listeners = new Map<string, (event: object) => void>();
@@ -91,6 +92,11 @@ t.test('a frame that was on its way behind an impossible one is not applied (R10
   answer(0x00, 'authenticated\n');
   await until(() => sent.length === 2);
   answer(SNAPSHOT, 'a\n1\n');
+  return { answer, client, clock, events, listeners, subscription };
+}
+
+t.test('a frame that was on its way behind an impossible one is not applied (R10, 23)', async (t) => {
+  const { answer, client, events, listeners, subscription } = await handled();
   answer(DELTA, '-\t7\n');
   answer(DELTA, '~\t0\tlate\n');
   await until(() => retries(events).length === 1);
@@ -99,6 +105,19 @@ t.test('a frame that was on its way behind an impossible one is not applied (R10
   listeners.get('close')?.({});
   await client.close();
 });
+
+t.test(
+  'what fails before the end of its stream is heard leaves a stale state all the same (N7)',
+  async (t) => {
+    const { answer, client, listeners, subscription } = await handled();
+    answer(END, '');
+    client.setAuthenticate(() => ({ provider: 'p', token: 'other' }));
+    await t.rejects(subscription.next(), { code: 'AUTH_CHANGED' });
+    t.match(subscription.latest(), { stale: true, rows: [['1']] });
+    listeners.get('close')?.({});
+    await client.close();
+  },
+);
 
 for (const { name, connect } of implementations)
   t.test(`subscribe over ${name}`, async (t: Test) => {
