@@ -1,5 +1,5 @@
 import { encodeText } from './encode.js';
-import type { EndpointError, EndpointErrorCode, ProfileName } from './errors.js';
+import { EndpointError, type EndpointErrorCode, type ProfileName } from './errors.js';
 import { execute } from './execute.js';
 import { createLink } from './link.js';
 import {
@@ -7,6 +7,7 @@ import {
   checkAuthenticate,
   type EndpointClientOptions,
   type Host,
+  numbers,
   readOptions,
 } from './options.js';
 import { callText } from './payload.js';
@@ -113,9 +114,9 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   async function run(
     endpoint: string,
     parameters: readonly string[],
-    { signal, timeoutMs = deadlines.totalMs }: Pick<ExecuteOptions, 'signal' | 'timeoutMs'>,
+    { row, signal, timeoutMs = deadlines.totalMs }: ExecuteOptions<StandardSchemaV1 | undefined>,
   ) {
-    must(timeoutMs > 0 && timeoutMs < 2 ** 31, 'timeoutMs out of range');
+    numbers('options', { timeoutMs }, { timeoutMs });
     const payload = prepare(endpoint, parameters, signal);
     const scope = new Scope(link, signal);
     const stop = clock.after(timeoutMs, () => scope.end({ code: 'DEADLINE_EXCEEDED', phase: 'total' }));
@@ -123,10 +124,13 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     let sends = 0;
     let code: EndpointErrorCode | undefined;
     try {
-      return await execute(link, pool, payload, scope, startedMs + timeoutMs, () => sends++);
+      const table = await execute(link, pool, payload, scope, startedMs + timeoutMs, () => sends++);
+      if (!row) return toResult(table);
+      // A schema may wait for whatever it likes: the call ends in time all the same.
+      return await link.within(scope, timeoutMs, 'total', 'completed', toSchemaResult(table, row));
     } catch (error) {
-      // A wrong argument has none.
-      code = (error as EndpointError).code;
+      // Of a wrong argument, or of what a schema threw, nothing is told.
+      if (error instanceof EndpointError) code = error.code;
       throw error;
     } finally {
       emit({ name: 'call-ended', code, durationMs: clock.now() - startedMs, sends });
@@ -143,21 +147,16 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
   }
 
   return {
-    async execute(endpoint, parameters = [], options = {}) {
-      const call = run(endpoint, parameters, options);
+    execute(endpoint, parameters = [], options = {}) {
+      const call = run(endpoint, parameters, options).finally(() => calls.delete(call));
       calls.add(call);
-      try {
-        const table = await call;
-        // The type of the answer follows the option, which the compiler cannot see through.
-        return (options.row ? await toSchemaResult(table, options.row) : toResult(table)) as never;
-      } finally {
-        calls.delete(call);
-      }
+      // The type of the answer follows the option, which the compiler cannot see through.
+      return call as never;
     },
     subscribe(endpoint, parameters = [], { signal } = {}) {
       const { subscription } = profile;
       const payload = prepare(endpoint, parameters, signal);
-      if (subscription === undefined) throw link.error({ code: 'UNSUPPORTED_BY_PROFILE' }, 'not-sent');
+      if (!subscription) throw link.error({ code: 'UNSUPPORTED_BY_PROFILE' }, 'not-sent');
       return openSubscription(link, subscription, payload, signal, subscriptions);
     },
     setAuthenticate(authenticate) {

@@ -5,7 +5,7 @@ import { REQUEST_ID_BYTES } from './wire.js';
 function check(octet: number, id: Uint8Array, payload: Uint8Array): void {
   must(octet >= 0 && octet < 256 && octet % 1 === 0, 'an op or status is one octet');
   must(id.length === REQUEST_ID_BYTES, 'a request id is 16 bytes');
-  must(payload.length < 2 ** 32, 'a payload is at most 4,294,967,295 bytes');
+  must(payload.length < 2 ** 32, 'a payload is under 4 GiB');
 }
 
 /**

@@ -65,7 +65,8 @@ export const MAX_REVOKED = 64;
 export type Deadlines = Readonly<typeof DEADLINES>;
 /**
  * How much of anything is accepted: `maxRequestBytes` 1 MiB and `maxResponseBytes` 16 MiB (one payload); `maxRows` 1,000,000;
- * `maxColumns` 1,024; `maxQueuedFrames` 1,024 and `maxQueuedBytes` 8 MiB (frames of one subscription not yet applied);
+ * `maxColumns` 1,024; `maxQueuedFrames` 1,024 and `maxQueuedBytes` 8 MiB (frames of one subscription not yet applied: never
+ * reached, since each is applied as it arrives);
  * `poolSize` 4 sockets for one-shot calls; `maxWaiting` 64 calls waiting for one.
  */
 export type Limits = Readonly<typeof LIMITS>;
@@ -130,15 +131,17 @@ export interface Settings {
   readonly emit: (event: ClientEvent) => void;
 }
 
-function numbers<T extends Record<string, number>>(
+/** @throws TypeError for what is no option, no number, or no number of them. */
+export function numbers<T extends Record<string, number>>(
   what: string,
   defaults: T,
   given: Some<T> = {},
 ): Readonly<T> {
   const result: Record<string, number> = { ...defaults };
   for (const [name, value = defaults[name]] of Object.entries<number | undefined>(given)) {
-    // A longer timer fires at once: hosts keep the delay in 31 bits. A pool of nothing would serve nobody.
-    const least = name === 'poolSize' ? 1 : 0;
+    // A longer timer fires at once: hosts keep the delay in 31 bits. A pool of nothing would serve nobody, and a call
+    // needs some time.
+    const least = +/Size|timeout/.test(name);
     must(
       Object.hasOwn(defaults, name) && typeof value === 'number' && value >= least && value < 2 ** 31,
       `${what}.${name} is no option or out of range`,
@@ -210,12 +213,12 @@ export function readOptions(options: EndpointClientOptions, host: Host): Setting
     random,
     // Not from within: an observer may call the client, which is between two states there. Nor may it change what it observes, by
     // what it throws or, when it is asynchronous, by a rejection that nobody handles: that would end the process.
-    emit: (event) =>
-      void Promise.resolve()
-        .then(() => {
-          host.emit?.(event);
-          return onEvent?.(event);
-        })
-        .catch(() => {}),
+    emit: async (event) => {
+      try {
+        await undefined;
+        host.emit?.(event);
+        await onEvent?.(event);
+      } catch {}
+    },
   };
 }

@@ -29,7 +29,7 @@ function toObjects({ columns, rows }: Table): Record<string, string>[] {
 }
 
 const toPath = (issue: StandardSchemaIssue): string =>
-  (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
+  (issue.path ?? []).map((step) => String((step as { key?: PropertyKey }).key ?? step)).join('.');
 
 // Not enumerable: the answer compares, prints and serialises as `{ columns, rows }`.
 const withObjects = <Row>(table: Table, objects: () => Row[]): EndpointResult<Row> =>
