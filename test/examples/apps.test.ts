@@ -1,46 +1,18 @@
 // Each example as its own process, asked over HTTP, tested as its owner would: with the kit for tests.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent } from 'node:http';
-import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { createTestBroker, testPeople } from '@nn-runtime/dev/testing';
 import t from 'tap';
 import { ask } from '../http.js';
-import { RawConnection } from '../raw-http.js';
+import { examples, start } from './application.js';
 
 const broker = await createTestBroker();
 t.teardown(() => broker.close());
 
 const person = (changes: Record<string, unknown> = {}) => broker.identities.headers(testPeople.ana, changes);
 
-async function start(app: string): Promise<{ url: string; child: ChildProcess }> {
-  const script = fileURLToPath(new URL(`../../examples/${app}/dist/server.js`, import.meta.url));
-  const child = spawn(process.execPath, [script], {
-    env: { ...broker.env, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await once(child.stdout, 'data');
-  const [, url] = /listens on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(String(line)) ?? [];
-  if (url === undefined) throw new Error(`no address in ${line}`);
-  return { url, child };
-}
-
-/** Whether somebody still takes connections there. */
-const keepsListening = (url: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy()).once('close', () => resolve(true));
-  });
-
-for (const [app, framework] of [
-  ['fastify-app', 'Fastify'],
-  ['express-app', 'Express'],
-] as const) {
+for (const { app, framework } of examples) {
   t.test(`the ${framework} example`, async (t) => {
-    const { url, child } = await start(app);
+    const { url, child } = await start(app, broker.env);
     t.teardown(() => child.kill('SIGKILL'));
     const get = (path: string, headers: Record<string, string> = {}) => ask(url + path, { headers });
 
@@ -166,42 +138,11 @@ for (const [app, framework] of [
       }
       t.equal((await get('/assets/page.js')).status, 404);
     });
-
-    t.test(
-      'asked to end, it answers what is in flight and ends within 5 s, however long clients would stay',
-      async (t) => {
-        const agent = new Agent({ keepAlive: true });
-        t.teardown(() => agent.destroy());
-        const keep = (path: string) => ask(url + path, { headers: person(), agent });
-        const begun = await RawConnection.open(Number(new URL(url).port));
-        t.teardown(() => begun.close());
-        begun.write('GET /api/me HTTP/1.1\r\nHost: 127.0.0.1\r\n');
-        const held = broker.hold();
-        const inFlight = keep('/api/nations');
-        await held.arrived;
-        await keep('/api/me');
-        const exit = once(child, 'exit');
-        const askedMs = performance.now();
-        child.kill('SIGTERM');
-        // It listens no longer once it has begun to end.
-        for (let listening = true; listening; ) listening = await keepsListening(url);
-        begun.write('\r\n');
-        const last = await begun.answer();
-        t.equal(last.body, '{"kind":"anonymous"}', 'a request that had begun is answered');
-        t.equal(last.headers.connection, 'close');
-        held.answer({ columns: [{ name: 'name', type: 'varchar' }], rows: [['PERU']] });
-        const answer = await inFlight;
-        t.equal(answer.status, 200);
-        t.same(answer.json(), { columns: [{ name: 'name', type: 'varchar' }], rows: [['PERU']] });
-        t.same(await exit, [0, null]);
-        t.ok(performance.now() - askedMs < 5_000, 'the connections it kept open ended with it');
-      },
-    );
   });
 }
 
 t.test('each example is at most 60 lines, the routes of its page apart', async (t) => {
-  for (const app of ['fastify-app', 'express-app']) {
+  for (const { app } of examples) {
     const lines = ['app.ts', 'server.ts'].flatMap((file) =>
       readFileSync(new URL(`../../examples/${app}/src/${file}`, import.meta.url), 'utf8')
         .trimEnd()

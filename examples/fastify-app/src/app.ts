@@ -6,12 +6,8 @@ import { page } from './page.js';
 
 /** The application, without a port: who signed in, and data they may see. */
 export async function createApp(): Promise<FastifyInstance> {
+  // A request that had begun when the process was told to end is answered.
   const app = fastify({ return503OnClosing: false });
-  // A client that keeps its connection would keep the process: once that is ending, each answer is its connection's last.
-  app.addHook('onSend', (_, reply, body, done) => {
-    if (!app.server.listening) reply.header('connection', 'close');
-    done(null, body);
-  });
   await app.register(nnumbers);
   await app.register(nyxdbEdge, live);
   await app.register(page);

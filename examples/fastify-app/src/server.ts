@@ -1,10 +1,8 @@
+import { endOnSignal } from '@nn-runtime-examples/shutdown';
 import { createApp } from './app.js';
 
 const app = await createApp();
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void app.close());
-}
+endOnSignal(app.server, () => app.close());
 
 // Loopback only: requests reach the application through the platform's edge.
 const address = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { Server, ServerResponse } from 'node:http';
+import { Server as Listener } from 'node:net';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+
+/** How long a connection without a request stays open: its client may be writing the next one just now. */
+const GRACE_MS = 1_000;
+/** When the process ends, whoever still sends or does not read. */
+const DEADLINE_MS = 4_000;
+
+/**
+ * On SIGINT and SIGTERM: takes no more connections, makes each answer the last of its connection, and ends the process with code 0
+ * once all that was asked is answered, and within five seconds in any case.
+ *
+ * @param close ends the rest of the application, connections with a WebSocket among it; the server does not listen any more then
+ */
+export function endOnSignal(server: Server, close: () => Promise<void>): void {
+  const unanswered = new Set<ServerResponse>();
+  let isEnding = false;
+  // Before the application's own listener, which may answer at once.
+  server.prependListener('request', (_, response) => {
+    if (isEnding) response.setHeader('connection', 'close');
+    unanswered.add(response);
+    response.once('close', () => unanswered.delete(response));
+  });
+
+  async function end(): Promise<void> {
+    if (isEnding) return;
+    isEnding = true;
+    setTimeout(() => process.exit(), DEADLINE_MS).unref();
+    const closed = once(server, 'close');
+    // The HTTP server's own close() ends what it takes for idle as well, and resets a request it has not read yet.
+    Listener.prototype.close.call(server);
+    // RFC 9112 section 9.6: after this the client sends nothing more on the connection.
+    for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close');
+    // Where the answer had begun, its header cannot say so any more.
+    server.keepAliveTimeout = GRACE_MS;
+    await Promise.race([closed, pause(GRACE_MS, undefined, { ref: false })]);
+    // Once more round the event loop, which reads what has come by now.
+    await turn();
+    server.closeIdleConnections();
+    await close();
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());
+}
