@@ -1,17 +1,12 @@
 import { z } from 'zod';
 import { BodyTooLargeError, readBody } from './body.js';
 import { limitCall } from './call-limit.js';
-import {
-  type BrokerRefusalCode,
-  QueryMeshError,
-  type QueryMeshErrorCode,
-  type QueryMeshErrorDetails,
-  SignInRequiredError,
-} from './errors.js';
+import { QueryMeshError, type QueryMeshErrorDetails, SignInRequiredError } from './errors.js';
 import type { QueryGate } from './gate.js';
 import { parseJsonObject } from './header.js';
 import type { HttpClient, HttpReply } from './http-client.js';
 import type { QueryRequest } from './query.js';
+import type { BrokerRefusalCode, QueryMeshErrorCode } from './querymesh-codes.js';
 import { repeatRefused } from './retry.js';
 import { retryAfterSeconds } from './retry-after.js';
 import { IDENTITY_HEADER } from './wire.js';

@@ -2,13 +2,11 @@ export type { Column } from './answer.js';
 export { endWithResponse, type ResponseEnd } from './disconnect.js';
 export {
   type AnyRuntimeError,
-  type BrokerRefusalCode,
   ConfigurationError,
   type ConfigurationFault,
   IdentityRejectedError,
   IdentityUnavailableError,
   QueryMeshError,
-  type QueryMeshErrorCode,
   QueryMeshRowError,
   type RefusalReason,
   RuntimeError,
@@ -25,6 +23,7 @@ export { type InstantLike, toInstant } from './instant.js';
 export { redactPaths } from './log-redaction.js';
 export type { Refusal, RuntimeOptions } from './options.js';
 export type { QueryMesh, QueryOptions, RetryOptions } from './query.js';
+export type { BrokerRefusalCode, QueryMeshErrorCode } from './querymesh-codes.js';
 export type { ObjectsOptions, QueryResult, RowObject } from './result.js';
 export type { RowOf } from './rows.js';
 export { type Caller, createRuntime, type Runtime, type RuntimeStatus } from './runtime.js';
