@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -112,9 +112,18 @@ t.test('the start command, with its own ports, and the lines it says to copy', a
     });
   }
 
-  t.test('Ctrl-C ends everything', async (t) => {
+  t.test('Ctrl-C ends everything within 5 s, whoever stays connected', async (t) => {
+    for (const address of [...Object.values(edges), ...Object.values(itself)]) {
+      const silent = connect(Number(new URL(address).port), '127.0.0.1');
+      t.teardown(() => silent.destroy());
+      silent.on('error', () => {});
+      await once(silent, 'connect');
+    }
+    const askedMs = performance.now();
     running.kill('SIGINT');
     t.equal(await running.ended, 130);
+    const afterMs = performance.now() - askedMs;
+    t.ok(afterMs < 5_000, `after ${afterMs} ms`);
     for (const address of [...Object.values(edges), ...Object.values(itself)])
       await t.rejects(shell(`curl -s ${address}/`), { code: 7 }, `${address} refuses connections`);
   });

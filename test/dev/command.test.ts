@@ -88,6 +88,32 @@ t.test('a signal ends the command and nn-dev, with the code a shell expects', as
   }
 });
 
+t.test('nobody who stays connected keeps nn-dev', async (t) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const { dev, edge, pid } = await started(t);
+    const brokerUrl = /^ {2}broker +(\S+)$/m.exec(dev.stdout())?.[1] ?? '';
+    for (const head of [
+      '',
+      'GET /me HTTP/1.1\r\nHost: 127.0',
+      'POST /me HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n',
+    ])
+      for (const address of [edge, brokerUrl]) {
+        const socket = connect(Number(new URL(address).port), '127.0.0.1');
+        t.teardown(() => socket.destroy());
+        socket.on('error', () => {});
+        await once(socket, 'connect');
+        socket.write(head);
+      }
+    const ended = dev.ended.then((code) => ({ code, afterMs: performance.now() - askedMs }));
+    const askedMs = performance.now();
+    dev.kill(signal);
+    const { code, afterMs } = await ended;
+    t.equal(code, { SIGINT: 130, SIGTERM: 143 }[signal]);
+    t.ok(afterMs < 5_000, `after ${afterMs} ms`);
+    t.equal(alive(pid), false);
+  }
+});
+
 t.test('nn-dev ends with its command, and with its code', async (t) => {
   const node = (script: string) => [process.execPath, '-e', script];
   const cases: [string[], number][] = [

@@ -5,12 +5,13 @@ import { connect, type Socket } from 'node:net';
 import { createTestBroker, type TestBroker, testPeople } from '@nn-runtime/dev/testing';
 import t, { type Test } from 'tap';
 import { ask } from '../http.js';
+import { runModule } from '../module-process.js';
 import { RawConnection, requestText } from '../raw-http.js';
 import { type Application, examples, refusesConnections, start } from './application.js';
 
 const peru = { columns: [{ name: 'name', type: 'varchar' }], rows: [['PERU']] };
 /** More than the buffers of two sockets hold. */
-const large = { ...peru, rows: Array.from({ length: 100 }, () => ['x'.repeat(100_000)]) };
+const large = { ...peru, rows: Array.from({ length: 60 }, () => ['x'.repeat(100_000)]) };
 
 interface Ending extends Application {
   readonly broker: TestBroker;
@@ -51,6 +52,14 @@ async function open(t: Test, port: number): Promise<Socket> {
   // It is reset when the process ends.
   socket.on('error', () => {});
   await once(socket, 'connect');
+  return socket;
+}
+
+/** A connection that is kept after an answer, by a client that asks nothing more. */
+async function keep(t: Test, port: number): Promise<Socket> {
+  const socket = await open(t, port);
+  socket.write(requestText([], '/api/me'));
+  await once(socket, 'data');
   return socket;
 }
 
@@ -108,10 +117,10 @@ for (const { app, framework } of examples) {
   t.test(`${framework}: clients that ask without a pause see no request lost`, async (t) => {
     const { url, port, broker, ana, end, ended } = await started(t, app);
     broker.answer(peru);
-    const clients = 20;
+    const clients = 12;
     let answers = 0;
     const busy = new Promise<void>((resolve) => {
-      const onAnswer = () => ++answers === 50 * clients && resolve();
+      const onAnswer = () => ++answers === 20 * clients && resolve();
       void t.resolves(
         Promise.all(
           Array.from({ length: clients }, async (_, index) => {
@@ -132,7 +141,7 @@ for (const { app, framework } of examples) {
         if (status !== 200) throw new Error(`answered with ${status}`);
       }
     };
-    const libraries = Array.from({ length: 10 }, () => t.rejects(library(), { code: 'ECONNREFUSED' }));
+    const libraries = Array.from({ length: 6 }, () => t.rejects(library(), { code: 'ECONNREFUSED' }));
     await busy;
     await end();
     await Promise.all(libraries);
@@ -157,13 +166,19 @@ for (const { app, framework } of examples) {
     deaf.write(requestText(linesOf(ana), '/api/nations'));
     await once(deaf, 'data');
     deaf.pause();
-    // A kept connection, to see when the server lets go of those.
-    const idle = await open(t, port);
-    idle.write(requestText([], '/api/me'));
-    await once(idle, 'data');
+    const late = await RawConnection.open(port);
+    t.teardown(() => late.close());
+    late.write('GET /api/me HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+    const idle = await keep(t, port);
 
     await end();
     await once(idle, 'close');
+    late.write('\r\n');
+    t.equal(
+      (await late.answer()).status,
+      200,
+      'what had begun is answered after kept connections were closed',
+    );
     for (const [who, socket] of Object.entries({ silent, half, dripping, deaf }))
       t.equal(socket.closed, false, `${who} is still there`);
     const { code, afterMs } = await ended;
@@ -180,7 +195,9 @@ for (const { app, framework } of examples) {
     slow.pause();
     const [head = '', begun = ''] = first.toString('latin1').split('\r\n\r\n');
     t.match(head, /^connection: keep-alive$/im);
+    const idle = await keep(t, port);
     await end();
+    await once(idle, 'close');
     let length = begun.length;
     for await (const chunk of slow) length += (chunk as Buffer).length;
     t.equal(length, Number(/^content-length: (\d+)$/im.exec(head)?.[1]));
@@ -189,3 +206,42 @@ for (const { app, framework } of examples) {
     t.ok(afterMs < 3_500, `its connection is not kept until the deadline, but ended after ${afterMs} ms`);
   });
 }
+
+/** A server of one listener that answers at once, and its client, in one process that tells itself to end; `then` does so and asks again. */
+const atOnce = (then: string) => `
+  import { Agent, createServer, get } from 'node:http';
+  import { endOnSignal } from '@nn-runtime-examples/shutdown';
+  const server = createServer((_, response) => response.end());
+  endOnSignal(server, async () => console.log('rest'));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let port;
+  const ask = (then = () => {}) => {
+    get({ host: '127.0.0.1', port, agent }, (response) => {
+      console.log(response.headers.connection);
+      response.resume().on('end', then);
+    });
+  };
+  server.listen(0, '127.0.0.1', () => {
+    port = server.address().port;
+    ask(() => setImmediate(() => { ${then} }));
+  });
+`;
+
+t.test(
+  'a listener that answers at once says that it is the last time, and the rest is closed once',
+  async (t) => {
+    const then = `process.once('SIGTERM', () => ask()); process.kill(process.pid, 'SIGTERM')`;
+    t.same(await runModule(atOnce(then), {}), { code: 0, out: 'keep-alive\nclose\nrest\n' });
+  },
+);
+
+t.test('a server that was busy for longer than its grace reads what came meanwhile', async (t) => {
+  const then = `
+    process.once('SIGTERM', () => {
+      ask();
+      // Once it is written, nothing else runs until the grace is over.
+      setImmediate(() => { for (const until = performance.now() + 1_500; performance.now() < until; ); });
+    });
+    process.kill(process.pid, 'SIGTERM')`;
+  t.same(await runModule(atOnce(then), {}), { code: 0, out: 'keep-alive\nclose\nrest\n' });
+});

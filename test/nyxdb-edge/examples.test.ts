@@ -94,7 +94,9 @@ for (const app of ['fastify-app', 'express-app'])
       const states = client.subscribe('my_fills_live', ['BTC-USD']);
       await states.next();
       const exit = once(child, 'exit');
+      const askedMs = performance.now();
       child.kill('SIGTERM');
       t.same(await exit, [0, null]);
+      t.ok(performance.now() - askedMs < 3_500, 'by draining, before its deadline');
     });
   });

@@ -5,10 +5,13 @@ import type { Answer, Shot } from './http-answer.js';
 export class Unanswered extends Error {
   /** Whether a part of an answer had come. */
   readonly isCut: boolean;
+  /** Whether its connection had brought an answer before. */
+  readonly isKept: boolean;
 
-  constructor(isCut: boolean, cause: unknown) {
+  constructor(isCut: boolean, isKept: boolean, cause: unknown) {
     super(isCut ? 'the answer was cut' : 'there was no answer', { cause });
     this.isCut = isCut;
+    this.isKept = isKept;
   }
 }
 
@@ -25,20 +28,20 @@ const send = (port: number, agent: Agent, { path, identity }: Shot): ClientReque
 export function ask(port: number, agent: Agent, shot: Shot): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = send(port, agent, shot);
-    outgoing.on('error', (error) => reject(new Unanswered(false, error)));
+    outgoing.on('error', (error) => reject(new Unanswered(false, outgoing.reusedSocket, error)));
     outgoing.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
       });
-      response.on('error', (error) => reject(new Unanswered(true, error)));
+      response.on('error', (error) => reject(new Unanswered(true, outgoing.reusedSocket, error)));
       response.on('end', () => {
         const status = response.statusCode ?? 0;
         try {
           const body = JSON.parse(text) as Answer['body'];
           resolve({ status, retryAfter: response.headers['retry-after'], body });
         } catch (error) {
-          reject(new Unanswered(true, error));
+          reject(new Unanswered(true, outgoing.reusedSocket, error));
         }
       });
     });

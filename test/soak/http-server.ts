@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Identity, QueryMesh, Runtime } from '@nn-runtime/core';
 import { errorHandler, nnumbers as middleware } from '@nn-runtime/express';
 import nnumbers from '@nn-runtime/fastify';
+import { endOnSignal } from '@nn-runtime-examples/shutdown';
 import express from 'express';
 import Fastify from 'fastify';
 
@@ -56,12 +57,8 @@ async function query(caller: Caller, number: string): Promise<object> {
   return { ...me(caller), rows: result.rows };
 }
 
-async function startFastify(): Promise<{ server: Server; runtime: Runtime; end: () => void }> {
+async function startFastify(): Promise<{ server: Server; runtime: Runtime; close: () => Promise<void> }> {
   const app = Fastify({ return503OnClosing: false });
-  app.addHook('onSend', (_request, reply, body, done) => {
-    if (!app.server.listening) reply.header('connection', 'close');
-    done(null, body);
-  });
   if (fault === 'stranger')
     app.addHook('onRequest', async (request) => {
       if (++answers % 101 === 0) delete request.raw.headers['x-nnumbers-identity'];
@@ -71,10 +68,10 @@ async function startFastify(): Promise<{ server: Server; runtime: Runtime; end: 
   app.get('/me', (request) => me(request));
   app.get<{ Querystring: { n: string } }>('/query', (request) => query(request, request.query.n));
   await app.listen({ host: '127.0.0.1', port: 0 });
-  return { server: app.server, runtime: app.nnumbers, end: () => void app.close() };
+  return { server: app.server, runtime: app.nnumbers, close: () => app.close() };
 }
 
-async function startExpress(): Promise<{ server: Server; runtime: Runtime; end: () => void }> {
+async function startExpress(): Promise<{ server: Server; runtime: Runtime; close: () => Promise<void> }> {
   const app = express();
   const identify = middleware(options);
   if (fault === 'stranger')
@@ -94,22 +91,17 @@ async function startExpress(): Promise<{ server: Server; runtime: Runtime; end: 
   const server = createServer(app);
   // As Fastify has it: a client that is slow to ask again on a busy machine is no fault.
   server.keepAliveTimeout = 72_000;
-  server.prependListener('request', ({ socket }, response) => {
-    if (server.listening) response.once('finish', () => server.listening || socket.end());
-    else response.setHeader('connection', 'close');
-  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const end = (): void => void server.close(() => void identify.runtime.close());
-  return { server, runtime: identify.runtime, end };
+  const { runtime } = identify;
+  server.once('close', () => void runtime.close());
+  return { server, runtime, close: () => Promise.resolve() };
 }
 
-const { server, runtime, end } = await (framework === 'Fastify 5' ? startFastify() : startExpress());
+const { server, runtime, close } = await (framework === 'Fastify 5' ? startFastify() : startExpress());
 
-process.once('SIGTERM', () => {
-  if (fault === 'stay') return;
-  end();
-  server.once('close', () => process.disconnect());
-});
+if (fault === 'stay') process.on('SIGTERM', () => {});
+else endOnSignal(server, close);
+server.once('close', () => process.disconnect());
 
 function stats(): ServerStats {
   globalThis.gc?.();

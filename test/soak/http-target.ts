@@ -25,8 +25,8 @@ export class Target {
   /** Answers of 5xx by their code. */
   readonly unavailable = new Map<string, number>();
   resets = 0;
-  /** Requests after SIGTERM that met a connection the server was closing, and those that found none any more. */
-  readonly turnedAway = { closing: 0, refused: 0 };
+  /** Requests after SIGTERM on a connection that nobody took: refused, or reset by the system when it was waiting to be taken. */
+  readonly turnedAway = { refused: 0, waiting: 0 };
   exitMs = Number.NaN;
   weather: Weather | undefined = { clockOffsetMs: 0, brokerSinceMs: 0, goodSinceMs: Date.now() };
   readonly #startedMs = performance.now();
@@ -190,10 +190,10 @@ export class Target {
       return true;
     } catch (error) {
       if (!(error instanceof Unanswered)) throw error;
-      // A request that meets a connection just being closed was never begun; an answer that began must end.
+      // On a connection that brought an answer before, the server must answer or have said that there is no next one.
       const { code } = error.cause as { readonly code?: unknown };
-      if (this.#isEnding && !mustBeAnswered && !error.isCut)
-        this.turnedAway[code === 'ECONNREFUSED' ? 'refused' : 'closing']++;
+      if (this.#isEnding && !mustBeAnswered && !error.isCut && !error.isKept)
+        this.turnedAway[code === 'ECONNREFUSED' ? 'refused' : 'waiting']++;
       else this.#report(`${shot.kind}: ${error.message}: ${String(error.cause)}`);
       return false;
     }

@@ -155,5 +155,5 @@ ${KINDS.map((kind) => `  ${kind.padEnd(10)} ${counts[kind].sent}: ${counts[kind]
   broker     ${broker.queries} queries, ${broker.abandoned} given up; ${seen.rotations} keys rotated in; asked ${seen.keyRequests} times for its keys, of ${seen.budget} allowed
   heap       ${seen.samples.map(({ heapBytes }) => mib(heapBytes)).join(' ')} MiB, each after a full collection
   sockets    ${Math.min(...sockets)} to ${Math.max(...sockets)}; ${Math.max(...identities)} identities kept at most
-  SIGTERM    gone after ${target.exitMs.toFixed(0)} ms; ${target.turnedAway.closing} requests met a closing connection, ${target.turnedAway.refused} found nobody`);
+  SIGTERM    gone after ${target.exitMs.toFixed(0)} ms; ${target.turnedAway.refused} new connections were refused, ${target.turnedAway.waiting} reset before they were taken`);
 }

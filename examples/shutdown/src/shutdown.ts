@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import { Server as Listener } from 'node:net';
+import { Server as Listener, type Socket } from 'node:net';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 
 /** How long a connection without a request stays open: its client may be writing the next one just now. */
@@ -16,20 +16,33 @@ const DEADLINE_MS = 4_000;
  */
 export function endOnSignal(server: Server, close: () => Promise<void>): void {
   const unanswered = new Set<ServerResponse>();
+  /** Connections that brought an answer, and how much had been read from them by then. */
+  const kept = new Map<Socket, number>();
   let isEnding = false;
+
   // Before the application's own listener, which may answer at once.
-  server.prependListener('request', (_, response) => {
+  server.prependListener('request', ({ socket }, response) => {
     if (isEnding) response.setHeader('connection', 'close');
     unanswered.add(response);
-    response.once('close', () => unanswered.delete(response));
+    response.once('close', () => {
+      unanswered.delete(response);
+      if (!socket.destroyed) kept.set(socket, socket.bytesRead);
+    });
   });
+  server.on('connection', (socket) => socket.once('close', () => kept.delete(socket)));
+
+  // Node's own, which its close() calls too, cuts an answer that the application has ended and a slow client has not read.
+  server.closeIdleConnections = () => {
+    for (const { req } of unanswered) kept.delete(req.socket);
+    for (const [socket, bytesRead] of kept) if (socket.bytesRead === bytesRead) socket.destroy();
+  };
 
   async function end(): Promise<void> {
     if (isEnding) return;
     isEnding = true;
     setTimeout(() => process.exit(), DEADLINE_MS).unref();
     const closed = once(server, 'close');
-    // The HTTP server's own close() ends what it takes for idle as well, and resets a request it has not read yet.
+    // The HTTP server's close() ends idle connections as well, and so resets a request that it has not read yet.
     Listener.prototype.close.call(server);
     // RFC 9112 section 9.6: after this the client sends nothing more on the connection.
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close');
