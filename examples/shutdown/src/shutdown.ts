@@ -27,6 +27,8 @@ export function endOnSignal(server: Server, close: () => Promise<void>): void {
     response.once('close', () => {
       unanswered.delete(response);
       if (!socket.destroyed) kept.set(socket, socket.bytesRead);
+      // It had begun before, and its header could not say so any more.
+      if (isEnding) setTimeout(() => server.closeIdleConnections(), GRACE_MS).unref();
     });
   });
   server.on('connection', (socket) => socket.once('close', () => kept.delete(socket)));
@@ -46,8 +48,6 @@ export function endOnSignal(server: Server, close: () => Promise<void>): void {
     Listener.prototype.close.call(server);
     // RFC 9112 section 9.6: after this the client sends nothing more on the connection.
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close');
-    // Where the answer had begun, its header cannot say so any more.
-    server.keepAliveTimeout = GRACE_MS;
     await Promise.race([closed, pause(GRACE_MS, undefined, { ref: false })]);
     // Once more round the event loop, which reads what has come by now.
     await turn();
