@@ -162,22 +162,32 @@ for (const { app, framework } of examples) {
     );
     const drip = setInterval(() => dripping.write('1'), 100);
     t.teardown(() => clearInterval(drip));
+    const [late, piped] = await Promise.all([RawConnection.open(port), RawConnection.open(port)]);
+    t.teardown(() => {
+      late.close();
+      piped.close();
+    });
+    t.equal((await late.request([], '/api/me')).status, 200);
+    late.write('GET /api/me HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+    const held = broker.hold();
+    piped.write(requestText([], '/api/me') + requestText(linesOf(ana), '/api/nations'));
+    t.equal((await piped.answer()).status, 200);
+    await held.arrived;
     broker.answer(large);
     deaf.write(requestText(linesOf(ana), '/api/nations'));
     await once(deaf, 'data');
     deaf.pause();
-    const late = await RawConnection.open(port);
-    t.teardown(() => late.close());
-    late.write('GET /api/me HTTP/1.1\r\nHost: 127.0.0.1\r\n');
     const idle = await keep(t, port);
 
     await end();
     await once(idle, 'close');
     late.write('\r\n');
-    t.equal(
-      (await late.answer()).status,
-      200,
-      'what had begun is answered after kept connections were closed',
+    held.answer(peru);
+    const answers = await Promise.all([late.answer(), piped.answer()]);
+    t.same(
+      answers.map(({ status }) => status),
+      [200, 200],
+      'what had begun is answered, also after kept connections were closed',
     );
     for (const [who, socket] of Object.entries({ silent, half, dripping, deaf }))
       t.equal(socket.closed, false, `${who} is still there`);
