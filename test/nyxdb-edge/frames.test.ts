@@ -131,6 +131,11 @@ t.test('caps hold on both sides, to the byte (E6, C-07)', async (t) => {
   other.send(response(largest.subarray(1, 17), 0, Buffer.alloc(2_001, 0x62)));
   t.same(await second.closed, { code: 4009, reason: 'over-cap' });
   t.same(second.messages, []);
+
+  const third = await connect();
+  const endless = await engine.peer();
+  for (const size of [2_021, 1]) endless.socket.send(Buffer.alloc(size), { fin: false });
+  t.same(await third.closed, { code: 4009, reason: 'over-cap' }, 'before the end of it came');
 });
 
 t.test('a flood of fragments is cut off (C-69, E6)', async (t) => {
