@@ -46,6 +46,10 @@ export function createEdge(options: EdgeOptions): Server {
   });
 
   function arrive(request: IncomingMessage, response: ServerResponse): Arrival | undefined {
+    if (hasSpacedName(request)) {
+      refuse(response, 400, 'VALIDATION_FAILED', 'a header name ends in white space');
+      return undefined;
+    }
     const target = readTarget(request.url ?? '/');
     const host = hostOf(request, target);
     if (host !== undefined) return { target, host };
@@ -92,6 +96,7 @@ export function createEdge(options: EdgeOptions): Server {
     const webSocket = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
     if (!webSocket || host === undefined || proxy === undefined || target.reservedPath !== undefined)
       return undefined;
+    if (hasSpacedName(request)) return undefined;
     return { target, host, proxy };
   }
 
@@ -117,6 +122,12 @@ export function createEdge(options: EdgeOptions): Server {
   }
 
   return server;
+}
+
+// RFC 9112 section 5.1: "A server MUST reject" white space before the colon. Node 20.19 lets it pass, as part of the name; a server
+// behind it that trims would take a browser's own line for the platform's.
+function hasSpacedName({ headers }: IncomingMessage): boolean {
+  return Object.keys(headers).some((name) => /\s/.test(name));
 }
 
 function hasBody(request: IncomingMessage): boolean {
