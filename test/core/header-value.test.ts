@@ -1,5 +1,8 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { createRuntime, IdentityRejectedError, identityHeaderLines } from '@nn-runtime/core';
 import t from 'tap';
+import { runModule } from '../module-process.js';
 import { claims, environment, headerOf, makeKey, NOW_MS, signParts, token } from '../tokens.js';
 
 const key = makeKey('k1');
@@ -33,6 +36,48 @@ t.test('a refusal carries no stack frames, and leaves the limit as it was', asyn
   t.ok(error instanceof IdentityRejectedError);
   t.equal((error as Error).stack, 'IdentityRejectedError: The identity of this request does not check out.');
   t.equal(Error.stackTraceLimit, limit);
+});
+
+t.test(
+  'where Error cannot be changed, a refusal is one all the same, before and after the signature',
+  async (t) => {
+    const program = `
+    import { createRuntime } from '@nn-runtime/core';
+    const runtime = createRuntime({ now: () => ${NOW_MS} });
+    for (const value of ${JSON.stringify(['x', `${good.slice(0, -86)}${'A'.repeat(86)}`, good])}) {
+      await runtime.authenticate(value).then(({ identity }) => console.log(identity.kind), ({ reason }) => console.log(reason));
+    }
+    await runtime.close();
+  `;
+    for (const freeze of [
+      "Object.defineProperty(Error, 'stackTraceLimit', { writable: false })",
+      'Object.freeze(Error)',
+    ]) {
+      t.strictSame(await runModule(`${freeze};${program}`, environment([key])), {
+        code: 0,
+        out: 'malformed\nsignature\nperson\n',
+      });
+    }
+  },
+);
+
+t.test('headers of fetch, and of a message that Node did not parse, are read as well', async (t) => {
+  const ofFetch = (...lines: string[]) => ({
+    headers: new Headers(lines.map((line): [string, string] => ['X-NNumbers-Identity', line])),
+  });
+  t.strictSame(identityHeaderLines(ofFetch()), []);
+  t.strictSame(identityHeaderLines(ofFetch('a')), ['a']);
+  t.strictSame(identityHeaderLines(new Request('http://a.example', ofFetch(''))), ['']);
+  await t.rejects(kindOf(identityHeaderLines(ofFetch(good, good))), {
+    name: 'IdentityRejectedError',
+    reason: 'repeated',
+  });
+  const message = Object.assign(new IncomingMessage(new Socket()), {
+    headers: { 'X-NNumbers-Identity': 'a', 'x-nnumbers-IDENTITY': 'b' },
+  });
+  t.strictSame(message.rawHeaders, []);
+  t.strictSame(identityHeaderLines(message), ['a', 'b']);
+  t.strictSame(identityHeaderLines({ headers: { get: 'a header of that name' } }), []);
 });
 
 t.test('headers are read from the lines Node kept, or else from what was parsed', async (t) => {

@@ -85,7 +85,8 @@ export class ConfigurationError extends RuntimeError {
   }
 }
 
-const REJECTED_HEADERS = Object.freeze({
+// RFC 9110 section 15.5.2: a 401 names its scheme.
+const UNAUTHORIZED_HEADERS = Object.freeze({
   'cache-control': 'no-store',
   'www-authenticate': 'NNumbers-Identity',
 });
@@ -100,24 +101,30 @@ export class IdentityRejectedError extends RuntimeError {
   declare readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason) {
-    // Walking the stack costs several times what the refusal itself does.
+    // Walking the stack costs several times what the refusal itself does. By Reflect, which only says so where `Error` is frozen
+    // (`--frozen-intrinsics`): an assignment would throw, and a stranger's token would end the process.
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    super('The identity of this request does not check out.', 401, REJECTED_HEADERS);
-    Error.stackTraceLimit = stackTraceLimit;
+    Reflect.set(Error, 'stackTraceLimit', 0);
+    super('The identity of this request does not check out.', 401, UNAUTHORIZED_HEADERS);
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
     Object.defineProperty(this, 'reason', { value: reason });
   }
 }
 
-/** 503: nobody can say now whether the identity is valid, since no usable key set could be had (design I9), or the runtime is closed. */
+/**
+ * 503: nobody can say now whether the identity is valid, since no usable key set could be had (design I9), or the runtime is closed:
+ * then `cause` says so.
+ */
 export class IdentityUnavailableError extends RuntimeError {
   readonly code = 'APPLICATION_IDENTITY_NOT_READY';
 
-  constructor() {
-    super('The identity of this request cannot be checked right now.', 503, {
-      'cache-control': 'no-store',
-      'retry-after': '5',
-    });
+  constructor(options?: ErrorOptions) {
+    super(
+      'The identity of this request cannot be checked right now.',
+      503,
+      { 'cache-control': 'no-store', 'retry-after': '5' },
+      options,
+    );
   }
 }
 
@@ -126,10 +133,7 @@ export class SignInRequiredError extends RuntimeError {
   readonly code = 'USER_SESSION_REQUIRED';
 
   constructor() {
-    super('Sign in to continue.', 401, {
-      'cache-control': 'no-store',
-      'www-authenticate': 'NNumbers-Identity',
-    });
+    super('Sign in to continue.', 401, UNAUTHORIZED_HEADERS);
   }
 }
 
@@ -165,9 +169,7 @@ export class QueryMeshError extends RuntimeError {
       details.message ?? known.message,
       details.statusCode ?? known.statusCode,
       {
-        'cache-control': 'no-store',
-        // RFC 9110 section 15.5.2: a 401 names its scheme, this one like the runtime's other two.
-        ...(known.statusCode === 401 ? { 'www-authenticate': 'NNumbers-Identity' } : {}),
+        ...(known.statusCode === 401 ? UNAUTHORIZED_HEADERS : { 'cache-control': 'no-store' }),
         ...(known.retryable ? { 'retry-after': String(details.retryAfterSeconds ?? 1) } : {}),
       },
       'cause' in details && details.cause !== undefined ? { cause: details.cause } : undefined,

@@ -21,9 +21,11 @@ export interface UnverifiedToken {
   readonly signature: Buffer;
 }
 
-/** What an HTTP message must have for its identity header to be read. Node's `IncomingMessage` and HTTP/2's do. */
+/** What an HTTP message must have for its identity header to be read. Node's `IncomingMessage`, HTTP/2's and a `Request` of fetch do. */
 export interface HeaderSource {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers:
+    | Readonly<Record<string, string | string[] | undefined>>
+    | { get(name: string): string | null };
   readonly rawHeaders?: readonly string[] | undefined;
 }
 
@@ -34,7 +36,12 @@ export interface HeaderSource {
 export function identityHeaderLines(request: HeaderSource): readonly string[] {
   const { rawHeaders, headers } = request;
   const lines: string[] = [];
-  if (rawHeaders !== undefined) {
+  if (isFetchHeaders(headers)) {
+    // Repeated lines come joined with a comma, by which they are known and refused.
+    const value = headers.get(IDENTITY_HEADER);
+    return value === null ? lines : [value];
+  }
+  if (rawHeaders !== undefined && rawHeaders.length > 0) {
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       if (isIdentityHeader(rawHeaders[index] as string)) lines.push(rawHeaders[index + 1] as string);
     }
@@ -42,12 +49,17 @@ export function identityHeaderLines(request: HeaderSource): readonly string[] {
     const value = headers[IDENTITY_HEADER];
     return value === undefined ? lines : typeof value === 'string' ? [value] : value;
   }
-  // Requests that were not parsed by Node (serverless adapters, test doubles) may only fill `headers`, and in any case.
+  // Requests that were not parsed by Node (serverless adapters, test doubles) may only fill `headers`, and in any case, in a message whose
+  // `rawHeaders` stay empty.
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && isIdentityHeader(name))
       lines.push(...(Array.isArray(value) ? value : [value]));
   }
   return lines;
+}
+
+function isFetchHeaders(headers: HeaderSource['headers']): headers is { get(name: string): string | null } {
+  return typeof headers.get === 'function';
 }
 
 function isIdentityHeader(name: string): boolean {

@@ -77,7 +77,9 @@ function tellJoined<C>(caller: C): C {
 // An error is mutable, and those who wait for one verification are different requests: each gets its own.
 function throwOwnRefusal(error: unknown): never {
   if (error instanceof IdentityRejectedError) throw new IdentityRejectedError(error.reason);
-  throw error instanceof IdentityUnavailableError ? new IdentityUnavailableError() : error;
+  throw error instanceof IdentityUnavailableError
+    ? new IdentityUnavailableError({ cause: error.cause })
+    : error;
 }
 
 // The signature of a token that checked out is its last 86 characters.
