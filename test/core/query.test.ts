@@ -35,6 +35,20 @@ overEach('the SQL is sent as written', async (t, client) => {
   }
 });
 
+overEach('an option that there is none of is refused, and nothing is sent', async (t, client) => {
+  const { broker, queryMesh } = await setUp(t, client);
+  for (const options of [{ max_rows: 5 }, { maxrows: 5 }, ['BRAZIL'], { maxRows: 5, subject: 'ana' }]) {
+    const error: unknown = await queryMesh('SELECT 1', options as object).catch((reason: unknown) => reason);
+    t.match(error, {
+      code: 'VALIDATION_FAILED',
+      message: 'The options are maxRows, signal, timeoutMs, row, retry, bigint, and no other.',
+    });
+  }
+  t.equal(broker.requests.length, 0);
+  await queryMesh('SELECT 1', { max_rows: undefined } as object);
+  t.equal(broker.requests.length, 1);
+});
+
 overEach('max_rows is sent only when asked for, and only from 1 to 100,000', async (t, client) => {
   const { broker, queryMesh } = await setUp(t, client);
   await queryMesh('SELECT 1', { maxRows: 1 });

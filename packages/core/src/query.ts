@@ -59,6 +59,14 @@ export interface QueryRequest {
 }
 
 const LARGEST_TIMER_MS = 2_147_483_647;
+const OPTION_NAMES: Readonly<Record<keyof QueryOptions, true>> = {
+  maxRows: true,
+  signal: true,
+  timeoutMs: true,
+  row: true,
+  retry: true,
+  bigint: true,
+};
 const BIGINT_MODES: readonly unknown[] = [undefined, 'auto', 'bigint', 'string', 'number'];
 
 /**
@@ -73,6 +81,11 @@ export function readQuery(
   const text = typeof sql === 'string' || Sql.is(sql) ? sqlText(sql) : '';
   if (text.trim() === '') throw invalid('The SQL must be a string that is not blank.');
   if (typeof options !== 'object' || options === null) throw invalid('The options must be an object.');
+  const unknownOption = Object.entries(options).some(
+    ([name, value]) => value !== undefined && !Object.hasOwn(OPTION_NAMES, name),
+  );
+  // Not named: it may be anything. `max_rows`, as the wire has it, would be no cap, and parameters are no options.
+  if (unknownOption) throw invalid(`The options are ${Object.keys(OPTION_NAMES).join(', ')}, and no other.`);
   const { maxRows, signal, timeoutMs = defaults.timeoutMs, retry = defaults.retry, bigint, row } = options;
   if (maxRows !== undefined && !(Number.isInteger(maxRows) && maxRows >= 1 && maxRows <= MAX_ROWS)) {
     throw invalid(`maxRows must be an integer from 1 to ${MAX_ROWS}.`);
