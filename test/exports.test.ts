@@ -22,8 +22,10 @@ t.test('@nn-runtime/core', async (t) => {
     'httpAnswerOf',
     'identityHeaderLines',
     'isPerson',
+    'isSameApplication',
     'redactPaths',
     'rowToObject',
+    'runtimeOf',
     'sql',
     'toInstant',
   ]);

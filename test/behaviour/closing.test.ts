@@ -70,3 +70,18 @@ t.test('a runtime that was made elsewhere, with its connections, outlives the ap
   await queryMesh('SELECT 1');
   t.equal(broker.connections.length, 1);
 });
+
+t.test('who asks after the end is told that it is the end', async (t) => {
+  const broker = await startBroker();
+  t.teardown(() => broker.close());
+  const runtime = createRuntime({ env: environment([key], broker.url), now: () => NOW_MS });
+  const { queryMesh } = await runtime.authenticate(headers['x-nnumbers-identity']);
+  const never = runtime.authenticate(token(makeKey('unknown'))).catch((error: unknown) => error);
+  const underWay = queryMesh('SELECT 1').catch((error: unknown) => error);
+  await runtime.close();
+  const cause = { message: 'the runtime is closed' };
+  t.match(await underWay, { code: 'QUERYMESH_ABORTED', cause });
+  await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_ABORTED', cause });
+  await t.rejects(runtime.authenticate(undefined), { code: 'APPLICATION_IDENTITY_NOT_READY', cause });
+  t.match(await never, { code: 'APPLICATION_IDENTITY_NOT_READY' });
+});

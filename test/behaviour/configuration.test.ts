@@ -184,6 +184,39 @@ t.test('each option', async (t) => {
   }
 });
 
+t.test('an option that there is none of is named, and never taken for its default', async (t) => {
+  t.strictSame(faultsOf(right, { clockTolerance: 0 }), ['clockTolerance: is no option']);
+  t.strictSame(faultsOf({}, { timeOutMs: 1, maxIdentities: -1 }).slice(5).sort(), [
+    'maxIdentities: must be an integer from 0 to 10000000',
+    'timeOutMs: is no option',
+  ]);
+  t.strictSame(faultsOf(right, { clockTolerance: undefined }), []);
+  t.throws(() => middleware({ env: right, maxidentities: 1 } as object), {
+    message: /maxidentities: is no option/,
+  });
+});
+
+t.test('a runtime handed to an adapter is one, or the start ends', async (t) => {
+  const wrong = {
+    name: 'ConfigurationError',
+    faults: [{ name: 'runtime', problem: 'must be what createRuntime() gives' }],
+  };
+  for (const runtime of [{}, null, 'runtime', createRuntime]) {
+    const options: object = { env: right, runtime };
+    t.throws(() => middleware(options), wrong, inspect(runtime));
+    const app = Fastify();
+    await t.rejects(async () => app.register(nnumbers, options), wrong, inspect(runtime));
+    await app.close();
+  }
+});
+
+t.test('what Fastify itself takes at registration is no option of ours, and no fault', async (t) => {
+  const app = Fastify();
+  await app.register(nnumbers, { env: right, prefix: '/api', logLevel: 'warn', logSerializers: {} });
+  t.equal(app.nnumbers.status().environmentKeys, 1);
+  await app.close();
+});
+
 t.test('an environment that is none is named as such', async (t) => {
   for (const env of ['NNUMBERS_APP_ID=x', 7, true, [], () => right]) {
     t.match(faultsOf(env), ['env: must be an object of variables'], inspect(env));

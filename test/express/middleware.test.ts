@@ -63,6 +63,81 @@ t.test('used twice on a request, it verifies once', async (t) => {
   t.equal(verified.length, 1);
 });
 
+t.test('a person of one application is none of another that is mounted in it', async (t) => {
+  const other = { ...options, env: { ...options.env, NNUMBERS_APP_ID: 'app-other' } };
+  const elsewhere = makeKey('k1');
+  // Another application, another trust root, and one that is stricter with the clock.
+  const inner = {
+    app: other,
+    root: { ...options, env: environment([elsewhere]) },
+    clock: { ...options, clockToleranceSeconds: 0 },
+  };
+  const app = express();
+  app.use(nnumbers(options));
+  for (const [name, own] of Object.entries(inner)) {
+    const mounted = express();
+    mounted.use(nnumbers(own));
+    mounted.get('/', (request, response) => {
+      response.json(request.identity);
+    });
+    app.use(`/${name}`, mounted);
+  }
+  app.get('/', (request, response) => {
+    response.json(request.identity);
+  });
+  const url = await listen(t, app);
+  for (const path of ['/', '/app', '/root', '/clock']) {
+    t.strictSame((await ask(url + path)).json(), { kind: 'anonymous' }, path);
+  }
+  t.equal((await ask(url, { headers: good })).status, 200);
+  for (const path of ['/app', '/root']) {
+    const refused = await ask(url + path, { headers: good });
+    t.match([refused.status, refused.json()], [401, { code: 'IDENTITY_ASSERTION_INVALID' }], path);
+  }
+  t.equal((await ask(`${url}/clock`, { headers: good })).status, 200);
+  const late = {
+    'x-nnumbers-identity': token(key, {
+      iat: NOW_MS / 1000 - 310,
+      nbf: NOW_MS / 1000 - 310,
+      exp: NOW_MS / 1000 - 10,
+    }),
+  };
+  t.equal((await ask(url, { headers: late })).status, 200);
+  t.equal((await ask(`${url}/clock`, { headers: late })).status, 401);
+});
+
+t.test(
+  'makers of middleware that are used without being called are an error, not a request without an answer',
+  async (t) => {
+    for (const use of [
+      (app: Express) => Reflect.apply(app.use, app, [nnumbers]),
+      (app: Express) => {
+        app.use(nnumbers(options));
+        Reflect.apply(app.use, app, [requirePerson]);
+      },
+    ]) {
+      const app = express();
+      use(app);
+      app.get('/', (_request, response) => {
+        response.end('reached');
+      });
+      app.use(
+        (
+          error: Error,
+          _request: express.Request,
+          response: express.Response,
+          _next: express.NextFunction,
+        ) => {
+          response.status(500).end(error.message);
+        },
+      );
+      const answer = await ask(await listen(t, app));
+      t.equal(answer.status, 500);
+      t.match(answer.text, /^(nnumbers|requirePerson) makes the middleware: app/);
+    }
+  },
+);
+
 t.test('an identity that was there before is overwritten, however it was put there', async (t) => {
   const forged = { kind: 'person', subject: 'stranger' };
   for (const put of [

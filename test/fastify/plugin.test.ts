@@ -376,3 +376,24 @@ t.test('HEAD of an uncaught refusal announces the length that GET has', async (t
   t.equal(get?.headers['content-length'], String(get?.rawPayload.byteLength));
   t.equal(head?.headers['content-length'], get?.headers['content-length']);
 });
+
+t.test(
+  'requirePerson that is used without being called is an error, not a request without an answer',
+  async (t) => {
+    const app = Fastify();
+    t.teardown(() => app.close());
+    await app.register(nnumbers, options);
+    let reached = false;
+    Reflect.apply(app.get, app, [
+      '/',
+      { onRequest: requirePerson },
+      () => {
+        reached = true;
+      },
+    ]);
+    const answer = await app.inject('/');
+    t.equal(answer.statusCode, 500);
+    t.equal(answer.json().message, 'requirePerson makes the hook: { onRequest: requirePerson() }');
+    t.equal(reached, false);
+  },
+);

@@ -111,7 +111,12 @@ export const adapterMutants: readonly Mutant[] = [
       'behaviour/identity',
     ],
     [
-      ['that twice verifies once', 'if (caller !== undefined) {', 'if (Number.isNaN(0)) {'],
+      [
+        'that twice verifies once',
+        'if (former !== undefined && isSameApplication(former.runtime, runtime)) {',
+        'if (Number.isNaN(0)) {',
+      ],
+      ['that twice is of one application', ' && isSameApplication(former.runtime, runtime)', ''],
       ['the identity', "define(request, 'identity', caller.identity);", ''],
       [
         'that an earlier value is replaced',

@@ -16,6 +16,8 @@ export async function fastifyTypes(): Promise<void> {
   await app.register(nnumbers, { clockToleranceSeconds: 30, onRefused: ({ reason }) => void reason });
   // @ts-expect-error a tolerance is a number of seconds
   await app.register(nnumbers, { clockToleranceSeconds: '30' });
+  // @ts-expect-error it makes the hook, and is none
+  app.get('/', { onRequest: requirePerson }, async () => 'never');
   app.get('/', { onRequest: requirePerson() }, async (request) => {
     holds<Equal<typeof request.identity, Identity>>();
     // @ts-expect-error an anonymous identity has no subject: `kind` must be asked first
@@ -65,6 +67,10 @@ export function expressTypes(): void {
   app.use(middleware({ maxIdentities: 10 }));
   // @ts-expect-error there is no such option
   app.use(middleware({ clockTolerance: 30 }));
+  // @ts-expect-error it makes the middleware, and is none
+  app.use(middleware);
+  // @ts-expect-error nor is this
+  app.use(expressGuard);
   app.get('/', expressGuard(), async (request, response) => {
     holds<Equal<typeof request.identity, Identity>>();
     // @ts-expect-error an anonymous identity has no name

@@ -57,7 +57,8 @@ export async function askBroker<T>(
 ): Promise<T> {
   if (request.signal?.aborted)
     throw new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal.reason });
-  if (options.closing.aborted) throw new QueryMeshError('QUERYMESH_ABORTED');
+  if (options.closing.aborted)
+    throw new QueryMeshError('QUERYMESH_ABORTED', { cause: options.closing.reason });
   const limit = limitCall(request, options.closing);
   try {
     const body = admit(compactIdentity, request, options, limit.signal).catch((error: unknown) =>

@@ -30,7 +30,7 @@ export function limitCall(request: QueryRequest, closing: AbortSignal): CallLimi
     controller.abort();
   };
   const onAbort = (): void => end(new QueryMeshError('QUERYMESH_ABORTED', { cause: request.signal?.reason }));
-  const onClosing = (): void => end(new QueryMeshError('QUERYMESH_ABORTED'));
+  const onClosing = (): void => end(new QueryMeshError('QUERYMESH_ABORTED', { cause: closing.reason }));
   const timer = setTimeout(() => end(new QueryMeshError('QUERYMESH_TIMEOUT')), request.timeoutMs);
   // Many queries under one signal are no leak: each takes its listener back.
   setMaxListeners(0, closing, ...(request.signal === undefined ? [] : [request.signal]));

@@ -26,7 +26,14 @@ export type { QueryMesh, QueryOptions, RetryOptions } from './query.js';
 export type { BrokerRefusalCode, QueryMeshErrorCode } from './querymesh-codes.js';
 export type { ObjectsOptions, QueryResult, RowObject } from './result.js';
 export type { RowOf } from './rows.js';
-export { type Caller, createRuntime, type Runtime, type RuntimeStatus } from './runtime.js';
+export {
+  type Caller,
+  createRuntime,
+  isSameApplication,
+  type Runtime,
+  type RuntimeStatus,
+  runtimeOf,
+} from './runtime.js';
 export { Sql, type SqlTag, type SqlValue, sql } from './sql.js';
 export type { StandardSchemaV1 } from './standard-schema.js';
 export type { BigintForm, JsonValue, Value } from './value.js';

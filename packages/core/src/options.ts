@@ -95,7 +95,7 @@ const withinUnit = (random: () => number) => (): number => {
   return drawn >= 0 && drawn < 1 ? drawn : 1;
 };
 
-const optionsSchema = z.object({
+const optionsSchema = z.strictObject({
   clockToleranceSeconds: z
     .number(tolerance)
     .min(0, tolerance)
@@ -152,7 +152,7 @@ const environmentSchema = z.object(
  * @throws ConfigurationError naming every fault at once, never a value.
  */
 export function readConfiguration(options: RuntimeOptions = {}): Configuration {
-  const given = optionsSchema.safeParse(withoutUndefined(options));
+  const given = optionsSchema.safeParse(settingsOf(options));
   const environment = environmentSchema.safeParse(options.env ?? process.env);
   const keys = readEnvironmentKeys(
     environment.success
@@ -181,16 +181,18 @@ export function readConfiguration(options: RuntimeOptions = {}): Configuration {
   };
 }
 
-function withoutUndefined(options: RuntimeOptions): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+function settingsOf({ env, ...settings }: RuntimeOptions): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 function faultsOf(result: z.ZodSafeParseResult<unknown>): ConfigurationFault[] {
-  return (result.error?.issues ?? []).map((issue) => ({
-    // Without a path the whole environment is wrong; options are always an object here.
-    name: issue.path.join('.') || 'env',
-    problem: issue.message,
-  }));
+  return (result.error?.issues ?? []).flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? // A misspelt tolerance would be the largest one, without a word.
+        issue.keys.map((name) => ({ name, problem: 'is no option' }))
+      : // Without a path the whole environment is wrong; options are always an object here.
+        [{ name: issue.path.join('.') || 'env', problem: issue.message }],
+  );
 }
 
 function addressProblem(text: string): string | undefined {

@@ -3,6 +3,7 @@ import { askBroker, type BrokerOptions } from './broker.js';
 import { type ClaimReader, createClaimReader, validityFault } from './claims.js';
 import { Connections } from './connections.js';
 import {
+  ConfigurationError,
   IdentityRejectedError,
   IdentityUnavailableError,
   QueryMeshError,
@@ -64,7 +65,40 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   for (const problem of configuration.environmentKeyProblems) {
     publish('nn-runtime:keys.warning', { source: 'environment', problem });
   }
-  return new ApplicationRuntime(configuration);
+  const runtime = new ApplicationRuntime(configuration);
+  applications.set(runtime, applicationOf(configuration));
+  return runtime;
+}
+
+/**
+ * The runtime of an adapter's options: the one they hand in, or one of their own. For adapters.
+ * @throws ConfigurationError naming every wrong variable and option at once, a `runtime` that is none among them.
+ */
+export function runtimeOf(options: RuntimeOptions & { readonly runtime?: Runtime | undefined }): Runtime {
+  const { runtime, ...own } = options;
+  if (runtime === undefined) return createRuntime(own);
+  if (typeof (runtime as Partial<Runtime> | null)?.authenticate === 'function') return runtime;
+  throw new ConfigurationError([{ name: 'runtime', problem: 'must be what createRuntime() gives' }]);
+}
+
+const applications = new WeakMap<Runtime, string>();
+
+/**
+ * Whether a person of one runtime is a person of the other: they are of one application, and believe the same issuer, keys and broker within the
+ * same tolerance. For adapters that meet a request twice: "an identity handed to another application is not valid here".
+ */
+export function isSameApplication(one: Runtime, other: Runtime): boolean {
+  const application = applications.get(one);
+  return one === other || (application !== undefined && application === applications.get(other));
+}
+
+function applicationOf(configuration: Configuration): string {
+  const { issuer, applicationId, organizationId, keySetUrl, queryUrl, clockToleranceSeconds } = configuration;
+  const keys = [...configuration.environmentKeys];
+  return JSON.stringify([
+    [issuer, applicationId, organizationId, keySetUrl, queryUrl, clockToleranceSeconds],
+    keys,
+  ]);
 }
 
 class ApplicationRuntime implements Runtime {
@@ -95,7 +129,7 @@ class ApplicationRuntime implements Runtime {
   // Not an async function: most requests come with an identity that is known, and are answered without one more promise.
   authenticate(header: string | readonly string[] | undefined): Promise<Caller> {
     try {
-      if (this.#closed) throw new IdentityUnavailableError();
+      if (this.#closed) throw new IdentityUnavailableError({ cause: this.#closing.signal.reason });
       const value = oneHeaderValue(header);
       if (value === undefined) return Promise.resolve(this.#anonymous);
       const known = this.#verified.get(value);
@@ -121,7 +155,7 @@ class ApplicationRuntime implements Runtime {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#closing.abort();
+    this.#closing.abort(new Error('the runtime is closed'));
     this.#keys.close();
     this.#verified.close();
     this.#connections.close();

@@ -5,8 +5,11 @@ import { send } from './send.js';
 /**
  * A middleware for routes that need a person. An anonymous page navigation is redirected to sign-in and comes back; anything else
  * anonymous gets 401 `{ code: 'USER_SESSION_REQUIRED', message, login_path }`.
+ * @param mistaken nothing: given to a route without parentheses, it would be handed requests, and none would ever be answered.
  */
-export function requirePerson(): Middleware {
+export function requirePerson(...mistaken: never[]): Middleware {
+  if (mistaken.length > 0)
+    throw new TypeError('requirePerson makes the middleware: app.get(path, requirePerson(), handler)');
   return (request, response, next) => {
     const { identity, originalUrl = request.url } = request as {
       identity?: Identity;

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Caller,
-  createRuntime,
   endWithResponse,
   httpAnswerOf,
   identityHeaderLines,
+  isSameApplication,
   type Runtime,
   RuntimeError,
   type RuntimeOptions,
+  runtimeOf,
 } from '@nn-runtime/core';
 import { send } from './send.js';
 
@@ -30,35 +31,38 @@ export interface NNumbersOptions extends RuntimeOptions {
   readonly runtime?: Runtime | undefined;
 }
 
-// Requests this package decorated, by itself and not by a property anybody could set.
-const callers = new WeakMap<IncomingMessage, Caller>();
+// Requests this package decorated, and for which runtime: by itself and not by a property anybody could set.
+const decorated = new WeakMap<IncomingMessage, { readonly runtime: Runtime; readonly caller: Caller }>();
 
 /**
  * The Express middleware: `app.use(nnumbers())`. Decorates every request with `identity` and `queryMesh`, and refuses with 401 a request
- * whose identity does not check out (503 when that cannot be known). Make it once; used twice on a request, it verifies once.
- * @throws ConfigurationError at once, naming every wrong variable.
+ * whose identity does not check out (503 when that cannot be known). Make it once; used twice on a request, it verifies once, unless the
+ * second is of another application: an identity has to be for both.
+ * @param mistaken nothing: `app.use(nnumbers)`, without parentheses, would hand requests to what makes the middleware.
+ * @throws ConfigurationError at once, naming every wrong variable and option.
  */
-export function nnumbers(options: NNumbersOptions = {}): NNumbersMiddleware {
-  const runtime = options.runtime ?? createRuntime(options);
+export function nnumbers(options: NNumbersOptions = {}, ...mistaken: never[]): NNumbersMiddleware {
+  if (mistaken.length > 0) throw new TypeError('nnumbers makes the middleware: app.use(nnumbers())');
+  const runtime = runtimeOf(options);
   // Not an async function: Express 4 does not look at a returned promise.
   const middleware: Middleware = (request, response, next) => {
-    const caller = callers.get(request);
-    if (caller !== undefined) {
-      decorate(request, response, caller);
+    const former = decorated.get(request);
+    if (former !== undefined && isSameApplication(former.runtime, runtime)) {
+      decorate(request, response, former.caller);
       next();
       return;
     }
     runtime.authenticate(identityHeaderLines(request)).then(
-      (authenticated) => {
+      (caller) => {
         try {
-          decorate(request, response, authenticated);
+          decorate(request, response, caller);
         } catch (error) {
           // An earlier middleware made `identity` unchangeable: its value must not pass for ours, and a rejection here
           // would be nobody's.
           next(error);
           return;
         }
-        callers.set(request, authenticated);
+        decorated.set(request, { runtime, caller });
         next();
       },
       (error: unknown) => {

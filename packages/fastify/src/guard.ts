@@ -13,8 +13,11 @@ export type PersonGuard = (
 /**
  * A hook for routes that need a person: `{ onRequest: requirePerson() }`. An anonymous page navigation is redirected to sign-in and
  * comes back; anything else anonymous gets 401 `{ code: 'USER_SESSION_REQUIRED', message, login_path }`.
+ * @param mistaken nothing: given to a route without parentheses, it would be handed requests, and none would ever be answered.
  */
-export function requirePerson(): PersonGuard {
+export function requirePerson(...mistaken: never[]): PersonGuard {
+  if (mistaken.length > 0)
+    throw new TypeError('requirePerson makes the hook: { onRequest: requirePerson() }');
   return async (request, reply) => {
     if (request.identity === undefined) {
       throw new Error(

@@ -1,15 +1,15 @@
 import { STATUS_CODES } from 'node:http';
 import {
   bodyHeaders,
-  createRuntime,
   endWithResponse,
   httpAnswerOf,
   identityHeaderLines,
   type Runtime,
   RuntimeError,
   type RuntimeOptions,
+  runtimeOf,
 } from '@nn-runtime/core';
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest, RegisterOptions } from 'fastify';
 import fp from 'fastify-plugin';
 import { send } from './send.js';
 
@@ -27,7 +27,9 @@ const plugin: FastifyPluginAsync<NNumbersOptions> = async (app, options) => {
       );
     }
   }
-  const runtime = options.runtime ?? createRuntime(options);
+  // Fastify hands its own options of `register` on with ours.
+  const { prefix, logLevel, logSerializers, ...own } = options as NNumbersOptions & RegisterOptions;
+  const runtime = runtimeOf(own);
   app.decorate('nnumbers', runtime);
   app.decorateRequest('identity');
   app.decorateRequest('queryMesh');
