@@ -302,6 +302,17 @@ t.test('answers outside the protocol', async (t) => {
   await t.rejects(queryMesh('SELECT 1'), { code: 'QUERYMESH_UNAVAILABLE' });
 });
 
+t.test('a state of the key set that there is none of is a TypeError, and changes nothing', async (t) => {
+  const broker = await createTestBroker();
+  t.teardown(() => broker.close());
+  t.throws(() => broker.setKeySet('slow' as 'up'), {
+    name: 'TypeError',
+    message: 'the key set is up, down, garbage',
+  });
+  const keys = await fetch(`${broker.env.NNUMBERS_BROKER_URL}/v1/jwks`);
+  t.strictSame(await keys.json(), broker.identities.jwks());
+});
+
 t.test('keys that cannot be had are 503, and found once they are back', async (t) => {
   let nowMs = Date.UTC(2026, 10, 30);
   const broker = await createTestBroker({ now: () => nowMs });

@@ -155,6 +155,7 @@ t.test('options decide application, organization, issuer and the person by defau
   for (const options of [{ appId: ' ' }, { issuer: '' }, { organization: { id: 'o', slug: '' } }])
     t.throws(() => createTestIdentities(options), TypeError);
   t.throws(() => createTestIdentities({ now: () => Number.NaN }).header(), TypeError);
+  t.throws(() => createTestIdentities({ appID: 'shop' } as object), { message: 'appID is no option' });
 });
 
 t.test('a person is an object or an email address, and always the same subject', async (t) => {

@@ -47,6 +47,8 @@ export interface TestBroker extends TestScript, AsyncDisposable {
   close(): Promise<void>;
 }
 
+const KEY_SET_STATES: ReadonlySet<KeySetState> = new Set(['up', 'down', 'garbage']);
+
 /**
  * Starts a broker with canned answers.
  *
@@ -129,6 +131,7 @@ export async function createTestBroker(options: TestBrokerOptions = {}): Promise
       return keyRequests;
     },
     setKeySet(state: KeySetState) {
+      if (!KEY_SET_STATES.has(state)) throw new TypeError(`the key set is ${[...KEY_SET_STATES].join(', ')}`);
       keySet = state;
     },
     close,

@@ -100,7 +100,7 @@ const toleranceSeconds = 60;
  * Makes a signing key, and with it identities of a platform that does not exist: nothing listens, nothing is started and
  * nothing has to be closed.
  *
- * @throws TypeError when an option is empty or `now` is not a function
+ * @throws TypeError when an option is empty or none, or `now` is not a function
  */
 export function createTestIdentities(options: TestIdentitiesOptions = {}): TestIdentities {
   const context = readContext(options);
@@ -155,6 +155,15 @@ export function createTestIdentities(options: TestIdentitiesOptions = {}): TestI
   };
 }
 
+const OPTIONS: ReadonlySet<string> = new Set<keyof TestIdentitiesOptions>([
+  'appId',
+  'organization',
+  'issuer',
+  'iam',
+  'person',
+  'now',
+]);
+
 function readContext(options: TestIdentitiesOptions): ClaimContext {
   const { now = () => Date.now(), person = testPeople.ana } = options;
   const {
@@ -163,6 +172,9 @@ function readContext(options: TestIdentitiesOptions): ClaimContext {
     issuer = 'https://identity.nnumbers.test',
     iam = 'https://iam.nnumbers.test',
   } = options;
+  // A test with a misspelt `appId` would be a test of the default one.
+  const odd = Object.entries(options).find(([name, value]) => value !== undefined && !OPTIONS.has(name));
+  if (odd !== undefined) throw new TypeError(`${odd[0]} is no option`);
   const texts = {
     appId,
     'organization.id': organization.id,
