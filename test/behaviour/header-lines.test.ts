@@ -56,8 +56,11 @@ const cases: readonly (readonly [name: string, lines: readonly string[], expecte
 ];
 
 // What Node's parser refuses by itself; the connection ends with it, and nobody is asked.
-const unparsed: readonly (readonly [name: string, head: string, status: number])[] = [
-  ['a space before the colon', `${NAME} : ${ana}`, 400],
+const unparsed: readonly (readonly [name: string, head: string, ...statuses: number[]])[] = [
+  // Node 20.19 lets it pass, in the name: then it is ours to refuse.
+  ['a space before the colon', `${NAME} : ${ana}`, 400, 401],
+  ['two spaces before the colon', `${NAME}  : ${ana}`, 400, 401],
+  ['a tab before the colon', `${NAME}\t: ${ana}`, 400],
   ['a folded line', `${NAME}: ${ana.slice(0, 40)}\r\n ${ana.slice(40)}`, 400],
   ['a NUL in the value', `${NAME}: ${ana}\0`, 400],
   ['a bare carriage return', `${NAME}: ${ana}\rX: 1`, 400],
@@ -90,10 +93,11 @@ for (const framework of frameworks) {
     });
 
     t.test('lines that are no HTTP reach nobody', async (t) => {
-      for (const [name, head, status] of unparsed) {
+      for (const [name, head, ...statuses] of unparsed) {
         app.handled.length = 0;
         const own = await RawConnection.open(app.port);
-        t.equal((await own.request([head])).status, status, name);
+        const { status } = await own.request([head]);
+        t.ok(statuses.includes(status), `${name}: ${status}`);
         t.strictSame(app.handled, [], name);
         own.close();
       }

@@ -30,6 +30,29 @@ t.test('what is neither text nor lines of text is refused, and is never absent',
   }
 });
 
+t.test(
+  'a name that ends in a space, as Node 20.19 hands it out, is no absent identity (RFC 9112 section 5.1)',
+  async (t) => {
+    for (const name of ['x-nnumbers-identity ', 'X-NNumbers-Identity  ', 'X-NNUMBERS-IDENTITY \t ']) {
+      const request = (rawHeaders: string[]) => identityHeaderLines({ headers: {}, rawHeaders });
+      await t.rejects(
+        kindOf(request([name, good])),
+        { name: 'IdentityRejectedError', reason: 'empty' },
+        JSON.stringify(name),
+      );
+      await t.rejects(kindOf(request([name, good, 'X-NNumbers-Identity', good])), {
+        name: 'IdentityRejectedError',
+        reason: 'repeated',
+      });
+      await t.rejects(kindOf(request(['X-NNumbers-Identity', good, name, ''])), {
+        name: 'IdentityRejectedError',
+        reason: 'repeated',
+      });
+    }
+    t.same(identityHeaderLines({ headers: {}, rawHeaders: ['x-nnumbers-identity2 ', good, 'x ', good] }), []);
+  },
+);
+
 t.test('a refusal carries no stack frames, and leaves the limit as it was', async (t) => {
   const limit = Error.stackTraceLimit;
   const error: unknown = await runtime.authenticate('x').catch((reason: unknown) => reason);

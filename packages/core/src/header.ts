@@ -43,7 +43,11 @@ export function identityHeaderLines(request: HeaderSource): readonly string[] {
   }
   if (rawHeaders !== undefined && rawHeaders.length > 0) {
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      if (isIdentityHeader(rawHeaders[index] as string)) lines.push(rawHeaders[index + 1] as string);
+      const name = rawHeaders[index] as string;
+      if (isIdentityHeader(name)) lines.push(rawHeaders[index + 1] as string);
+      // RFC 9112 section 5.1 refuses white space before the colon; Node 20.19 has it in the name. What was meant to say who this is makes
+      // nobody anonymous: an empty line is refused.
+      else if (name.endsWith(' ') && isIdentityHeader(name.trimEnd())) lines.push('');
     }
     if (lines.length > 0) return lines;
     const value = headers[IDENTITY_HEADER];
