@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { run } from './dev/fixtures/command.js';
+import { freePorts } from './free-port.js';
 
 const start = join(import.meta.dirname, '../examples/start/dist/start.js');
 const edges = { fastify: 'http://127.0.0.1:8080', express: 'http://127.0.0.1:8081' };
@@ -128,15 +129,6 @@ t.test('the start command, with its own ports, and the lines it says to copy', a
       await t.rejects(shell(`curl -s ${address}/`), { code: 7 }, `${address} refuses connections`);
   });
 });
-
-/** Ports that are free just now. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
 
 const options = [
   'fastify-port',

@@ -2,21 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { freePort } from '../free-port.js';
 import { browser } from './fixtures/browser.js';
 import { run } from './fixtures/command.js';
 import { ask } from './fixtures/http.js';
 
 const cli = fileURLToPath(new URL('./cli.js', import.meta.resolve('@nn-runtime/dev')));
 const anyPorts = ['--port', '0', '--broker-port', '0', '--nyxdb-port', '0', '--iam-port', '0'];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const freeAddress = async () => `http://127.0.0.1:${await freePort()}`;
 

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { freePort } from '../free-port.js';
 import { browser } from './fixtures/browser.js';
 import { run } from './fixtures/command.js';
 import { ask } from './fixtures/http.js';
@@ -12,15 +11,6 @@ const cli = fileURLToPath(new URL('./cli.js', import.meta.resolve('@nn-runtime/d
 const program = join(import.meta.dirname, '../../examples/python-app/app.py');
 const python = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 8))']);
 const skip = python.status === 0 ? false : 'python3 (3.8 or newer) is not on this machine';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 t.test('an application in Python, by the protocol alone', { skip }, async (t) => {
   const own = `http://127.0.0.1:${await freePort()}`;

@@ -1,21 +1,12 @@
 // Both example applications as processes of their own, behind the local platform: what a page at their address may do.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type PlatformApp, startPlatform } from '@nn-runtime/dev';
 import { createEndpointClient, developmentProfile } from '@nn-runtime/nyxdb/node';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+import { freePort } from '../free-port.js';
 
 async function start(t: Test, app: string) {
   const port = await freePort();

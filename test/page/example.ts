@@ -1,24 +1,14 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Exchange, type Platform, startPlatform } from '@nn-runtime/dev';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { collectComplaints } from '../browser/chromium.js';
 import { type Running, run } from '../dev/fixtures/command.js';
+import { freePort } from '../free-port.js';
 
 /** Both example applications: one page. */
 export const examples = ['fastify-app', 'express-app'] as const;
 export type Example = (typeof examples)[number];
-
-/** A port that is free just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** An example application, as its own process behind a local platform. */
 export interface RunningExample {

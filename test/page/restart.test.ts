@@ -1,7 +1,8 @@
 import { startPlatform } from '@nn-runtime/dev';
 import t from 'tap';
 import { launchBrowser } from '../browser/chromium.js';
-import { freePort, open, ownComplaints, part, startExample, visitor } from './example.js';
+import { freePort } from '../free-port.js';
+import { open, ownComplaints, part, startExample, visitor } from './example.js';
 
 const browser = await launchBrowser(t);
 
