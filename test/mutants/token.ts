@@ -53,11 +53,7 @@ export const tokenMutants: readonly Mutant[] = [
       '',
     ],
     ['that a signature has one spelling', '{85}[AQgw]$/', '{86}$/'],
-    [
-      'that a part encodes whole bytes',
-      "if (part.length % 4 === 1) throw new IdentityRejectedError('malformed');",
-      '',
-    ],
+    ['that a part encodes whole bytes', 'return part.length % 4 !== 1;', 'return true;'],
     [
       'that the header is JSON',
       "if (header === undefined) throw new IdentityRejectedError('malformed');",
@@ -160,13 +156,13 @@ export const tokenMutants: readonly Mutant[] = [
       ],
       [
         'that one token is verified once',
-        'if (underWay !== undefined) return underWay.catch(throwOwnRefusal);',
+        'if (underWay !== undefined) return underWay.then(tellJoined, throwOwnRefusal);',
         '',
       ],
       [
         'that each request gets an error of its own',
-        'return underWay.catch(throwOwnRefusal);',
-        'return underWay;',
+        'return underWay.then(tellJoined, throwOwnRefusal);',
+        'return underWay.then(tellJoined);',
       ],
       ['that a failure is forgotten', 'this.#underWay.delete(compact);', ''],
       ['that nothing is kept after the end', 'if (!this.#closed) this.#kept?.set', 'this.#kept?.set'],
@@ -177,7 +173,11 @@ export const tokenMutants: readonly Mutant[] = [
     'core/src/runtime.ts',
     ['behaviour/kept-identities', 'behaviour/runtime', 'core/keys-freshness', 'behaviour/refusals'],
     [
-      ['the end of the runtime', 'if (this.#closed) throw new IdentityUnavailableError();', ''],
+      [
+        'the end of the runtime',
+        'if (this.#closed) throw new IdentityUnavailableError({ cause: this.#closing.signal.reason });',
+        '',
+      ],
       [
         'the clock, for kept identities',
         'validityFault(known, clockToleranceSeconds, now()) === undefined &&',
@@ -186,5 +186,34 @@ export const tokenMutants: readonly Mutant[] = [
       ['the key set, for kept identities', '&&\n      this.#keys.stillTrusts(known.keyId, known.key)', ''],
       ['the events of refusals', "publish('nn-runtime:identity.refused', refusal);", ''],
     ],
+  ),
+  ...mutantsOf(
+    'core/src/header.ts',
+    ['core/header-value'],
+    [
+      ['the headers of fetch', "return typeof headers.get === 'function';", 'return false;'],
+      ['messages that Node did not parse', ' && rawHeaders.length > 0', ''],
+    ],
+  ),
+  ...mutantsOf(
+    'core/src/errors.ts',
+    ['core/header-value'],
+    [
+      [
+        'that `Error` may be frozen',
+        "Reflect.set(Error, 'stackTraceLimit', 0);",
+        'Error.stackTraceLimit = 0;',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'core/src/options.ts',
+    ['behaviour/configuration'],
+    [['that an option is one', 'z.strictObject({', 'z.object({']],
+  ),
+  ...mutantsOf(
+    'core/src/query.ts',
+    ['core/query'],
+    [['that an option of a query is one', 'if (unknownOption) throw', 'if (Number.isNaN(0)) throw']],
   ),
 ];
