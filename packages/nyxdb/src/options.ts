@@ -102,7 +102,10 @@ export interface EndpointClientOptions {
   readonly allowDevelopmentProfile?: boolean | undefined;
   /** Allows `ws:` off loopback, where the network itself is trusted. Default false. */
   readonly trustedNetwork?: boolean | undefined;
-  /** Told what happens: names, counts and durations, never a token, a parameter or a cell. What it throws, or rejects with, is ignored. */
+  /**
+   * Told what happened, in a microtask after it: names, counts and durations, never a token, a parameter or a cell. It may call the
+   * client. What it throws, or rejects with, is ignored.
+   */
   readonly onEvent?: ((event: ClientEvent) => void) | undefined;
   /** Time, for tests. Default the host's monotonic clock. */
   readonly clock?: Clock | undefined;
