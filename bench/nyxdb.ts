@@ -20,7 +20,7 @@ import { createReplica } from '../packages/nyxdb/dist/replica.js';
 import { median, processorMs } from './measure.js';
 import { startAnswering } from './nyxdb-engine.js';
 
-const ROUNDS = 7;
+const ROUNDS = 15;
 
 /**
  * Operations of each in a second, of processor time unless the clock is another: the median of its rounds. Rounds are interleaved, so that a busy machine slows
