@@ -23,8 +23,8 @@ import { startAnswering } from './nyxdb-engine.js';
 const ROUNDS = 15;
 
 /**
- * Operations of each in a second, of processor time unless the clock is another: the median of its rounds. Rounds are interleaved, so that a busy machine slows
- * all of them; the first warms up.
+ * Operations of each in a second, of processor time unless the clock is another: the median of its rounds. Rounds are interleaved, so
+ * that a busy machine slows all of them; the first warms up.
  */
 async function race(
   contenders: Record<string, () => number | Promise<number>>,

@@ -284,12 +284,14 @@ t.test('columns that change come as a new snapshot', async (t) => {
   t.same(await wire.answer(), { id: '22'.repeat(16), status: 0xd0, body: 'id\ttext\textra\n1\ta\t7\n' });
 });
 
+/** A call that keeps its place until it is cancelled. */
+const endless = {
+  name: 'endless',
+  using: 'app_sessions',
+  sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b',
+};
+
 t.test('a first snapshot waits for admission as a call does', async (t) => {
-  const endless = {
-    name: 'endless',
-    using: 'app_sessions',
-    sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b',
-  };
   const { nyxdb, as } = await streams(t, {
     endpoints: [items, endless],
     limits: { concurrent: 1, queued: 0 },
@@ -305,11 +307,6 @@ t.test('a first snapshot waits for admission as a call does', async (t) => {
 });
 
 t.test('a drain is a boundary also for a subscription that waits for its first snapshot', async (t) => {
-  const endless = {
-    name: 'endless',
-    using: 'app_sessions',
-    sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b',
-  };
   const { nyxdb, as } = await streams(t, {
     endpoints: [items, endless],
     limits: { concurrent: 1, queued: 1, admissionMs: 3_600_000 },

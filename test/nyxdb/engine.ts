@@ -101,6 +101,11 @@ export const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, 
 /** The contract's revocation: a zero id, status 01, `auth revoked`. */
 export const REVOCATION = hex('00000000000000000000000000000000 01 0000000c 61757468207265766f6b6564');
 
+/** The statuses of a stream, as the development profile has them. */
+export const SNAPSHOT = 0xd0;
+export const DELTA = 0xd1;
+export const END = 0xdf;
+
 /** The text of a request's payload. */
 export const payloadOf = (request: Buffer): string => request.subarray(21).toString('utf8');
 
@@ -129,4 +134,10 @@ export async function startEngine(t: Test, { autoPong = true } = {}): Promise<En
       return peer;
     },
   };
+}
+
+/** The next socket's subscription, authenticated. */
+export async function subscribed(engine: Engine): Promise<{ peer: Peer; request: Buffer }> {
+  const peer = await engine.ready();
+  return { peer, request: await peer.next() };
 }

@@ -8,22 +8,13 @@ import {
 } from '@nn-runtime/nyxdb';
 import t, { type Test } from 'tap';
 import { implementations } from './clients.js';
-import { type Engine, type Peer, startEngine } from './engine.js';
+import { DELTA, END, SNAPSHOT, startEngine, subscribed } from './engine.js';
 import { ManualClock, until } from './time.js';
 
 /**
  * What an application does from within: in an observer of events, in its own `authenticate`, between a reader's two turns. Whatever
  * it does there, an end stays an end, is told once, and what is read is what is so.
  */
-
-const SNAPSHOT = 0xd0;
-const DELTA = 0xd1;
-const END = 0xdf;
-
-async function subscribed(engine: Engine): Promise<{ peer: Peer; request: Buffer }> {
-  const peer = await engine.ready();
-  return { peer, request: await peer.next() };
-}
 
 for (const { name, connect } of implementations) {
   const stage = async (t: Test, options: Partial<EndpointClientOptions>) => {

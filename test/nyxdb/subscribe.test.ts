@@ -11,12 +11,20 @@ import {
 } from '@nn-runtime/nyxdb';
 import t, { type Test } from 'tap';
 import { type Implementation, implementations } from './clients.js';
-import { type Engine, hex, type Peer, payloadOf, REVOCATION, response, startEngine } from './engine.js';
+import {
+  DELTA,
+  END,
+  type Engine,
+  hex,
+  type Peer,
+  payloadOf,
+  REVOCATION,
+  response,
+  SNAPSHOT,
+  startEngine,
+  subscribed,
+} from './engine.js';
 import { ManualClock, until } from './time.js';
-
-const SNAPSHOT = 0xd0;
-const DELTA = 0xd1;
-const END = 0xdf;
 
 interface Stage {
   readonly engine: Engine;
@@ -41,12 +49,6 @@ async function stage(
     ...options,
   });
   return { engine, client, clock, events };
-}
-
-/** The next socket's subscription, authenticated. */
-async function subscribed(engine: Engine): Promise<{ peer: Peer; request: Buffer }> {
-  const peer = await engine.ready();
-  return { peer, request: await peer.next() };
 }
 
 const rowsOf = (subscription: Subscription) => subscription.latest()?.rows;

@@ -116,6 +116,7 @@ export function createClient(options: EndpointClientOptions, host: Host): Endpoi
     parameters: readonly string[],
     { row, signal, timeoutMs = deadlines.totalMs }: ExecuteOptions<StandardSchemaV1 | undefined>,
   ) {
+    // For its refusal alone: the value is known.
     numbers('options', { timeoutMs }, { timeoutMs });
     const payload = prepare(endpoint, parameters, signal);
     const scope = new Scope(link, signal);
